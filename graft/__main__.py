@@ -1,0 +1,4 @@
+"""``python -m graft``."""
+from graft.cli import main
+
+raise SystemExit(main())

@@ -1,0 +1,229 @@
+"""The body of an upstream function, as an edit sees it.
+
+An edit says what happens to the function by anchors (see
+:mod:`graft.pattern`); each must match exactly once.
+"""
+from __future__ import annotations
+
+import ast
+import difflib
+
+from graft.errors import AnchorError
+from graft.errors import GraftError
+from graft.pattern import Match
+from graft.pattern import Pattern
+from graft.pattern import statements
+from graft.series import Series
+from graft.text import Text
+from graft.text import block
+from graft.text import reindent
+
+
+class Body:
+    """A function's body and what is to happen to it.
+
+    :param text: the module that holds the function
+    :param function: the function's node in it
+    :param name: its dotted name within the module
+    :param series: the series of the release; comparable with a name, as in
+        ``body.series < 'stein'``
+    """
+
+    def __init__(
+        self, text: Text, function: ast.FunctionDef, name: str,
+        series: Series,
+    ) -> None:
+        self.text = text
+        self.series = series
+        self.name = name
+        self._function = function
+        #: every code an edit brings, to see which imports it needs
+        self.added: list[str] = []
+
+    def has(self, pattern: str) -> bool:
+        """Whether a pattern fits anywhere in the function."""
+        return bool(self._pattern(pattern).find(self._function.body))
+
+    def insert(
+        self, code: str, *, before: str | None = None,
+        after: str | None = None,
+    ) -> None:
+        """Add statements before or after the anchored one."""
+        line, indent = self._place(before, after)
+        self.text.splice(line, line, self._code(code, indent))
+
+    def replace(
+        self, anchor: str, code: str, *, comment: bool = False,
+    ) -> None:
+        """Put code in place of an anchored expression or statement.
+
+        :param comment: whether the comment above the statement goes too
+        """
+        match = self._match(anchor)
+        if match.expression is not None and _is_expression(code):
+            self._replace_expression(match.expression, code)
+            return
+        first, last = self._lines(match, comment)
+        indent = self.text.indent(match.statements[0])
+        self.text.splice(first, last, self._code(code, indent))
+
+    def remove(self, *anchors: str) -> None:
+        """Take statements out, with the comments right above them."""
+        for anchor in anchors:
+            first, last = self._lines(self._match(anchor))
+            self._cut(first, last)
+
+    def move(
+        self, *anchors: str, before: str | None = None,
+        after: str | None = None,
+    ) -> None:
+        """Put statements elsewhere, in the order given.
+
+        The comments right above them go along. What was a paragraph of its
+        own is one again.
+        """
+        line, indent = self._place(before, after)
+        ranges = [self._lines(self._match(anchor)) for anchor in anchors]
+        moved = ''.join(self._moved(*lines, indent) for lines in ranges)
+        if self._is_paragraph(ranges):
+            moved = moved + '\n' if before else '\n' + moved
+        self.text.splice(line, line, moved)
+        for first, last in _joined(ranges):
+            self._cut(first, last)
+
+    def wrap(self, *anchors: str, code: str) -> None:
+        """Put statements that follow each other into a new block.
+
+        :param code: the new code; its line of ``...`` stands for them
+        """
+        ranges = [self._lines(self._match(anchor)) for anchor in anchors]
+        first, last = ranges[0][0], ranges[-1][1]
+        indent = self.text.indent(self._match(anchors[0]).statements[0])
+        done = []
+        for line in self._code(code, indent).splitlines(keepends=True):
+            if line.strip() == '...':
+                margin = line[:len(line) - len(line.lstrip())]
+                line = self._moved(first, last, margin)
+            done.append(line)
+        self.text.splice(first, last, ''.join(done))
+
+    def _code(self, code: str, indent: str) -> str:
+        code = block(code)
+        self.added.append(code)
+        return reindent(code, indent)
+
+    def _pattern(self, anchor: str) -> Pattern:
+        try:
+            return Pattern(anchor)
+        except SyntaxError as error:
+            raise GraftError(
+                f'{self.text.path}: {self.name}: the anchor {anchor!r} is '
+                f'not a pattern: {error.msg}',
+                'An anchor is Python, with "..." for anything.') from error
+
+    def _match(self, anchor: str) -> Match:
+        pattern = self._pattern(anchor)
+        found = pattern.find(self._function.body)
+        if len(found) != 1:
+            raise AnchorError(*self._story(pattern, found))
+        return found[0]
+
+    def _story(
+        self, pattern: Pattern, found: list[Match],
+    ) -> tuple[str, str]:
+        """What to say of an anchor that does not match exactly once."""
+        head = (f'{self.text.path}: {self.name} ({self.series}): the anchor\n'
+                f'    {pattern}\n')
+        if found:
+            return (head + 'matches more than once:\n' + self._quote(
+                        match.line for match in found),
+                    'Say more in the anchor, so that it matches one of them.')
+        near = self._near(pattern)
+        if near:
+            return (head + 'matches nothing; what comes near:\n' +
+                    self._quote(near),
+                    'Look whether upstream has changed or fixed this here; '
+                    'then mend the anchor, or the edit\'s series.')
+        return (head + 'matches nothing, and nothing comes near it.',
+                'Look where upstream does this now, or whether it does.')
+
+    def _near(self, pattern: Pattern) -> list[int]:
+        wanted = pattern.names()
+        scores = {}
+        for statement in statements(self._function.body):
+            line = self.text.line(statement.lineno).strip()
+            shared = sum(name in line for name in wanted)
+            likeness = difflib.SequenceMatcher(
+                None, str(pattern), line).ratio()
+            if shared and likeness > 0.3:
+                scores[statement.lineno] = (shared, likeness)
+        best = sorted(scores, key=lambda number: scores[number])[-3:]
+        return sorted(best)
+
+    def _quote(self, numbers) -> str:
+        return '\n'.join(f'    line {number}: {self.text.line(number).strip()}'
+                         for number in numbers)
+
+    def _place(
+        self, before: str | None, after: str | None,
+    ) -> tuple[int, str]:
+        """The line where something goes in, and its indentation."""
+        if (before is None) == (after is None):
+            raise GraftError(f'{self.text.path}: {self.name}: say either '
+                             f'before= or after= which anchor')
+        match = self._match(before or after or '')
+        first, last = self._lines(match)
+        indent = self.text.indent(match.statements[0])
+        return (first if before else last), indent
+
+    def _lines(
+        self, match: Match, comments: bool = True,
+    ) -> tuple[int, int]:
+        """The lines of a match: its first, and the first after it."""
+        first = self.text.first_line(match.statements[0], comments)
+        end = match.statements[-1].end_lineno
+        assert end is not None
+        return first, end + 1
+
+    def _moved(self, first: int, last: int, indent: str) -> str:
+        """Lines of the module as they read at another depth."""
+        head = self.text.line(first)
+        return reindent(''.join(self.text.lines[first - 1:last - 1]), indent,
+                        head[:len(head) - len(head.lstrip())])
+
+    def _is_paragraph(self, ranges: list[tuple[int, int]]) -> bool:
+        return (len(_joined(ranges)) == 1 and
+                self.text.is_blank(ranges[0][0] - 1) and
+                self.text.is_blank(ranges[-1][1]))
+
+    def _cut(self, first: int, last: int) -> None:
+        if self.text.is_blank(first - 1) and self.text.is_blank(last):
+            last += 1
+        self.text.splice(first, last, '')
+
+    def _replace_expression(self, node: ast.expr, code: str) -> None:
+        assert node.end_lineno is not None
+        assert node.end_col_offset is not None
+        self.added.append(code)
+        self.text.splice_span(
+            self.text.offset(node.lineno, node.col_offset),
+            self.text.offset(node.end_lineno, node.end_col_offset),
+            code.strip())
+
+
+def _is_expression(code: str) -> bool:
+    try:
+        ast.parse(code.strip(), mode='eval')
+    except SyntaxError:
+        return False
+    return True
+
+
+def _joined(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Ranges of lines, those that touch made one."""
+    joined: list[tuple[int, int]] = []
+    for first, last in sorted(ranges):
+        if joined and joined[-1][1] == first:
+            first = joined.pop()[0]
+        joined.append((first, last))
+    return joined

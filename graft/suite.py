@@ -1,0 +1,119 @@
+"""Running tests in a tree, in parallel, by stestr.
+
+stestr finds tests by walking a folder. Importing all of Nova's takes longer
+than running a few, so that a small package that loads just the wanted ones
+stands in their place.
+"""
+from __future__ import annotations
+
+from collections.abc import Sequence
+import dataclasses
+import os
+import pathlib
+import tempfile
+
+from graft.environment import Environment
+from graft.errors import GraftError
+
+_SUITE = '''\
+NAMES = {names!r}
+
+
+def load_tests(loader, tests, pattern):
+    return loader.loadTestsFromNames(NAMES)
+'''
+
+
+@dataclasses.dataclass(frozen=True)
+class Outcome:
+    """How tests went.
+
+    :ivar passed: ids of those that passed
+    :ivar failed: ids of those that failed, with what they said
+    :ivar broken: ids of what could not even be loaded
+    :ivar seconds: how long all took together
+    """
+
+    passed: tuple[str, ...]
+    failed: dict[str, str]
+    broken: dict[str, str]
+    seconds: float
+
+    @property
+    def ran(self) -> set[str]:
+        return {*self.passed, *self.failed}
+
+
+class Suite:
+    """Some tests, in a tree, in the environment of its series.
+
+    :param names: dotted names of modules, classes or tests
+    """
+
+    def __init__(
+        self, environment: Environment, tree: pathlib.Path,
+        names: Sequence[str],
+    ) -> None:
+        self.environment = environment
+        self.tree = tree
+        self.names = list(names)
+
+    def run(self, words: Sequence[str] = ()) -> int:
+        """Run them for a person to watch; stestr's exit code.
+
+        :param words: further words to stestr, such as a regular expression
+        """
+        self._prepare()
+        code = self._stestr('run', '--slowest', *words)
+        return code
+
+    def outcome(self) -> Outcome:
+        """Run them quietly and say how each went."""
+        self._prepare()
+        with tempfile.TemporaryFile() as stream:
+            self._stestr('run', '--subunit', stdout=stream)
+            stream.seek(0)
+            return _read(stream)
+
+    def _prepare(self) -> None:
+        folder = self.tree / 'graft_suite'
+        folder.mkdir(exist_ok=True)
+        (folder / '__init__.py').write_text(_SUITE.format(names=self.names))
+
+    def _stestr(self, *words: str, stdout=None) -> int:
+        # Two workers at least: they wait on each other's databases little.
+        workers = str(os.cpu_count() or 1)
+        command, *rest = words
+        return self.environment.run(
+            ['stestr', '--test-path', './graft_suite', '--top-dir', '.',
+             command, '--concurrency', workers, *rest],
+            self.tree, stdout=stdout)
+
+
+def _read(stream) -> Outcome:
+    """The outcome that a subunit stream tells of."""
+    import subunit
+    import testtools
+
+    tests: list = []
+    result = testtools.StreamToDict(tests.append)
+    result.startTestRun()
+    subunit.ByteStreamToStreamResult(stream, 'stdout').run(result)
+    result.stopTestRun()
+    passed, failed, broken, seconds = [], {}, {}, 0.0
+    for test in tests:
+        name, status = test['id'], test['status']
+        start, stop = test['timestamps']
+        if None not in (start, stop):
+            seconds += (stop - start).total_seconds()
+        if status in ('success', 'xfail'):
+            passed.append(name)
+        elif status in ('fail', 'uxsuccess', 'inprogress'):
+            said = ''.join(detail.as_text()
+                           for detail in test['details'].values()
+                           if detail.content_type.type == 'text')
+            load = '_FailedTest' in name or 'unittest.loader' in name
+            (broken if load else failed)[name] = said
+    if not (passed or failed or broken):
+        raise GraftError('No test ran.', 'Are the tests\' names right?')
+    return Outcome(tuple(sorted(passed)), failed, broken, seconds)
