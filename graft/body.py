@@ -18,6 +18,8 @@ from graft.text import Text
 from graft.text import block
 from graft.text import reindent
 
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
 
 class Body:
     """A function's body and what is to happen to it.
@@ -30,7 +32,7 @@ class Body:
     """
 
     def __init__(
-        self, text: Text, function: ast.FunctionDef, name: str,
+        self, text: Text, function: Function, name: str,
         series: Series,
     ) -> None:
         self.text = text
@@ -63,14 +65,13 @@ class Body:
         if match.expression is not None and _is_expression(code):
             self._replace_expression(match.expression, code)
             return
-        first, last = self._lines(match, comment)
-        indent = self.text.indent(match.statements[0])
-        self.text.splice(first, last, self._code(code, indent))
+        first, last = self._lines(anchor, comment)
+        self.text.splice(first, last, self._code(code, self._indent(first)))
 
     def remove(self, *anchors: str) -> None:
         """Take statements out, with the comments right above them."""
-        for anchor in anchors:
-            first, last = self._lines(self._match(anchor))
+        ranges = [self._lines(anchor) for anchor in anchors]
+        for first, last in _joined(ranges):
             self._cut(first, last)
 
     def move(
@@ -83,7 +84,7 @@ class Body:
         own is one again.
         """
         line, indent = self._place(before, after)
-        ranges = [self._lines(self._match(anchor)) for anchor in anchors]
+        ranges = [self._lines(anchor) for anchor in anchors]
         moved = ''.join(self._moved(*lines, indent) for lines in ranges)
         if self._is_paragraph(ranges):
             moved = moved + '\n' if before else '\n' + moved
@@ -96,11 +97,17 @@ class Body:
 
         :param code: the new code; its line of ``...`` stands for them
         """
-        ranges = [self._lines(self._match(anchor)) for anchor in anchors]
-        first, last = ranges[0][0], ranges[-1][1]
-        indent = self.text.indent(self._match(anchors[0]).statements[0])
+        ranges = [self._lines(anchor) for anchor in anchors]
+        joined = _joined(ranges)
+        if len(joined) != 1:
+            raise GraftError(
+                f'{self._where}: the statements to wrap do not follow each '
+                f'other:\n{self._quote(first for first, _ in joined)}',
+                'Wrap them one by one, or name what is between them too.')
+        first, last = joined[0]
         done = []
-        for line in self._code(code, indent).splitlines(keepends=True):
+        code = self._code(code, self._indent(first))
+        for line in code.splitlines(keepends=True):
             if line.strip() == '...':
                 margin = line[:len(line) - len(line.lstrip())]
                 line = self._moved(first, last, margin)
@@ -117,8 +124,8 @@ class Body:
             return Pattern(anchor)
         except SyntaxError as error:
             raise GraftError(
-                f'{self.text.path}: {self.name}: the anchor {anchor!r} is '
-                f'not a pattern: {error.msg}',
+                f'{self._where}: the anchor {anchor!r} is not a pattern: '
+                f'{error.msg}',
                 'An anchor is Python, with "..." for anything.') from error
 
     def _match(self, anchor: str) -> Match:
@@ -128,12 +135,19 @@ class Body:
             raise AnchorError(*self._story(pattern, found))
         return found[0]
 
+    @property
+    def _where(self) -> str:
+        return f'{self.text.path}: {self.name} ({self.series})'
+
+    def _head(self, pattern: Pattern) -> str:
+        lines = ''.join(f'    {line}\n' for line in str(pattern).splitlines())
+        return f'{self._where}: the anchor\n{lines}'
+
     def _story(
         self, pattern: Pattern, found: list[Match],
     ) -> tuple[str, str]:
         """What to say of an anchor that does not match exactly once."""
-        head = (f'{self.text.path}: {self.name} ({self.series}): the anchor\n'
-                f'    {pattern}\n')
+        head = self._head(pattern)
         if found:
             return (head + 'matches more than once:\n' + self._quote(
                         match.line for match in found),
@@ -169,27 +183,37 @@ class Body:
     ) -> tuple[int, str]:
         """The line where something goes in, and its indentation."""
         if (before is None) == (after is None):
-            raise GraftError(f'{self.text.path}: {self.name}: say either '
-                             f'before= or after= which anchor')
-        match = self._match(before or after or '')
-        first, last = self._lines(match)
-        indent = self.text.indent(match.statements[0])
-        return (first if before else last), indent
+            raise GraftError(f'{self._where}: say either before= or after= '
+                             f'which anchor.')
+        first, last = self._lines(before or after or '')
+        return (first if before else last), self._indent(first)
 
     def _lines(
-        self, match: Match, comments: bool = True,
+        self, anchor: str, comments: bool = True,
     ) -> tuple[int, int]:
-        """The lines of a match: its first, and the first after it."""
+        """The lines of an anchor's match: its first, the first after it."""
+        match = self._match(anchor)
+        why = self.text.not_alone(match.statements)
+        if why:
+            raise AnchorError(
+                f'{self._head(self._pattern(anchor))}'
+                f'matches a statement that {why}:\n' +
+                self._quote([match.line]),
+                'Take the statement around it, or replace an expression.')
         first = self.text.first_line(match.statements[0], comments)
         end = match.statements[-1].end_lineno
         assert end is not None
         return first, end + 1
 
+    def _indent(self, number: int) -> str:
+        """The white space before a line."""
+        line = self.text.line(number)
+        return line[:len(line) - len(line.lstrip())]
+
     def _moved(self, first: int, last: int, indent: str) -> str:
         """Lines of the module as they read at another depth."""
-        head = self.text.line(first)
         return reindent(''.join(self.text.lines[first - 1:last - 1]), indent,
-                        head[:len(head) - len(head.lstrip())])
+                        self._indent(first))
 
     def _is_paragraph(self, ranges: list[tuple[int, int]]) -> bool:
         return (len(_joined(ranges)) == 1 and
@@ -204,11 +228,13 @@ class Body:
     def _replace_expression(self, node: ast.expr, code: str) -> None:
         assert node.end_lineno is not None
         assert node.end_col_offset is not None
-        self.added.append(code)
+        self.added.append(code.strip())
+        start = self.text.offset(node.lineno, node.col_offset)
+        # Its further lines stand as deep below its first as they are given.
+        margin = ' ' * (start - self.text.offset(node.lineno, 0))
         self.text.splice_span(
-            self.text.offset(node.lineno, node.col_offset),
-            self.text.offset(node.end_lineno, node.end_col_offset),
-            code.strip())
+            start, self.text.offset(node.end_lineno, node.end_col_offset),
+            reindent(block(code), margin).strip())
 
 
 def _is_expression(code: str) -> bool:

@@ -46,18 +46,28 @@ class Change:
         """Read ``changes/<number>-<name>.toml``."""
         data: dict[str, Any] = toml.load(path)
         name = re.sub(r'^\d+-', '', path.stem)
-        try:
-            return cls(
-                name=name,
-                message=data.pop('message').strip() + '\n',
-                fixes=tuple(all_series.range(data.pop('fixes', ''))),
-                pins=tuple(all_series.range(data.pop('pins', ''))),
-                **{key: tuple(value) for key, value in data.items()})
-        except (KeyError, TypeError) as error:
+        text = {key: data.pop(key, '') for key in ('message', 'fixes', 'pins')}
+        lists = {field.name for field in dataclasses.fields(cls)
+                 if field.default == ()}
+        wrong = [f'no "{key}" is known' for key in data if key not in lists]
+        wrong += [f'"{key}" is no list of strings'
+                  for key, value in data.items() if key in lists and
+                  not (isinstance(value, list) and
+                       all(isinstance(one, str) for one in value))]
+        wrong += [f'"{key}" is no string' for key, value in text.items()
+                  if not isinstance(value, str)]
+        if not text['message']:
+            wrong.append('it has no "message"')
+        if wrong:
             raise GraftError(
-                f'{path}: {error}',
-                'See the reference of changes in the documentation.'
-            ) from error
+                f'{path}: {"; ".join(wrong)}',
+                'See the reference of changes in the documentation.')
+        return cls(
+            name=name,
+            message=text['message'].strip() + '\n',
+            fixes=tuple(all_series.range(text['fixes'])),
+            pins=tuple(all_series.range(text['pins'])),
+            **{key: tuple(value) for key, value in data.items()})
 
     @property
     def change_id(self) -> str:

@@ -41,7 +41,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     options.rest = rest
     try:
         project = Project.find(options.root)
-        return options.command(project, options)
+        code = options.command(project, options)
+        sys.stdout.flush()
+        return code
     except GraftError as error:
         print(f'graft: {error}', file=sys.stderr)
         return error.exit_code
@@ -51,6 +53,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 130
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except OSError as error:
+        print(f'graft: {error}', file=sys.stderr)
         return 1
 
 
@@ -73,7 +78,8 @@ def _parser() -> argparse.ArgumentParser:
 
     def command(name, function, text, more=''):
         one = commands.add_parser(name, help=text,
-                                  description=f'{text.capitalize()}. {more}')
+                                  description=f'{text[0].upper()}{text[1:]}. '
+                                              f'{more}')
         one.set_defaults(command=function)
         return one
 
@@ -255,10 +261,9 @@ def _prove(project: Project, options: argparse.Namespace) -> int:
 def _test(project: Project, options: argparse.Namespace) -> int:
     series = _one(project, options.series)
     fork = Fork.of(project, series)
-    names = options.tests or [
-        name for change in fork.changes()
-        for name in (change.upstream_tests if options.upstream
-                     else change.tests)]
+    names = options.tests or (
+        fork.upstream_tests() if options.upstream else
+        [name for change in fork.changes() for name in change.tests])
     if not names:
         raise UsageError(f'No change has tests for {series}.')
     environment = Environment(project, series).make()

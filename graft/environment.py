@@ -16,6 +16,7 @@ import shutil
 import subprocess
 import sys
 
+from graft.errors import GraftError
 from graft.errors import UnavailableError
 from graft.process import run
 from graft.project import Project
@@ -83,7 +84,7 @@ class Environment:
     def run(
         self, command: Sequence[str], tree: pathlib.Path,
         variables: Mapping[str, str] | None = None,
-        stdout=None,
+        stdout=None, stderr=None,
     ) -> int:
         """Run a program in a tree, its output going where ours goes.
 
@@ -96,7 +97,8 @@ class Environment:
                 f'The environment of {self.series} has no program '
                 f'"{command[0]}".', '')
         return subprocess.run([program, *command[1:]], cwd=tree, env=env,
-                              stdout=stdout, check=False).returncode
+                              stdout=stdout, stderr=stderr,
+                              check=False).returncode
 
     def _install(self) -> None:
         build = self.path / 'build-constraints.txt'
@@ -108,9 +110,7 @@ class Environment:
                  '--python', self.python, '--build-constraints', build,
                  '--requirements', self.series.constraints],
                 env=_index())
-        except UnavailableError:
-            raise
-        except Exception as error:
+        except GraftError as error:
             shutil.rmtree(self.path, ignore_errors=True)
             raise UnavailableError(
                 f'What {self.series} pins could not be installed.\n{error}',
@@ -159,14 +159,13 @@ def _candidates(version: str) -> Iterator[pathlib.Path]:
 def _is(path: pathlib.Path, version: str) -> bool:
     """Whether a path is a working interpreter of a version.
 
-    A pyenv shim of a version that is not switched on is not; nor is a
-    Debian python3 without its venv package.
+    A pyenv shim of a version that is not switched on is not.
     """
     if not path.is_file():
         return False
     try:
         done = subprocess.run(
-            [path, '-c', 'import sys, venv, ensurepip;'
+            [path, '-c', 'import sys, venv;'
              'print("%d.%d" % sys.version_info[:2])'],
             capture_output=True, text=True, check=False)
     except OSError:

@@ -25,29 +25,26 @@ def export(tree: Tree, kind: str, folder: pathlib.Path) -> list[pathlib.Path]:
         raise GraftError(f'{folder} is there already and not empty.',
                          'Name another folder, or remove it first.')
     tree.make()
-    written = []
-    with tempfile.TemporaryDirectory() as fresh:
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    # Beside it first: what is interrupted leaves no half of the patches.
+    with tempfile.TemporaryDirectory(dir=folder.parent) as aside:
+        fresh = pathlib.Path(aside, 'fresh')
         tree.git.git(
             'format-patch', '--quiet', '--no-signature', '--zero-commit',
-            '--no-numbered', '--output-directory', fresh, 'release..',
+            '--no-numbered', '--output-directory', str(fresh), 'release..',
             '--', '.', *_excluded(tree))
-        patches = sorted(pathlib.Path(fresh).glob('*.patch'))
+        patches = sorted(fresh.glob('*.patch'))
         if not patches:
             raise GraftError(
-                f'No change has anything to fix in {tree.fork.series}.')
-        folder.mkdir(parents=True, exist_ok=True)
-        for patch in patches:
-            text = patch.read_text(encoding='utf-8')
-            name = patch.name
-            if kind == 'quilt':
-                name, text = _quilt(tree, text)
-            (folder / name).write_text(text, encoding='utf-8')
-            written.append(folder / name)
-    if kind == 'quilt':
-        names = ''.join(f'{path.name}\n' for path in written)
-        (folder / 'series').write_text(names)
-        written.append(folder / 'series')
-    return written
+                f'No change brings anything to {tree.fork.series}.')
+        names = [path.name for path in patches]
+        if kind == 'quilt':
+            names = [_to_quilt(tree, path) for path in patches]
+            (fresh / 'series').write_text(''.join(
+                f'{name}\n' for name in names))
+            names.append('series')
+        fresh.rename(folder)
+    return [folder / name for name in names]
 
 
 def _excluded(tree: Tree) -> list[str]:
@@ -55,11 +52,13 @@ def _excluded(tree: Tree) -> list[str]:
             for path in change.own_files]
 
 
-def _quilt(tree: Tree, text: str) -> tuple[str, str]:
-    """A patch named by its change, with a DEP-3 header."""
-    head, _, diff = text.partition('\n---\n')
-    _, _, diff = diff.partition('\ndiff --git')
-    diff = 'diff --git' + diff
+def _to_quilt(tree: Tree, patch: pathlib.Path) -> str:
+    """Name a patch by its change and give it a DEP-3 header.
+
+    :returns: its new name
+    """
+    text, _, diff = patch.read_bytes().partition(b'\ndiff --git')
+    head = text.decode()
     found = re.search(r'^Change-Id: (I[0-9a-f]{40})$', head, re.MULTILINE)
     change = next(one for one in tree.fork.changes()
                   if found and one.change_id == found[1])
@@ -71,4 +70,5 @@ def _quilt(tree: Tree, text: str) -> tuple[str, str]:
               'Forwarded: not-needed']
     lines += [f'Bug: https://bugs.launchpad.net/nova/+bug/{bug}'
               for bug in change.bugs]
-    return f'{change.name}.patch', '\n'.join(lines) + '\n---\n' + diff
+    patch.write_bytes('\n'.join(lines).encode() + b'\n---\ndiff --git' + diff)
+    return patch.rename(patch.with_name(f'{change.name}.patch')).name

@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-import functools
 import pathlib
 
 from graft.change import Change
@@ -37,6 +36,8 @@ class Fork:
 
     project: Project
     release: Release
+    _made: dict[str, dict[str, str]] = dataclasses.field(
+        default_factory=dict, init=False, repr=False, compare=False)
 
     @classmethod
     def of(cls, project: Project, series: Series) -> Fork:
@@ -81,7 +82,6 @@ class Fork:
                 return True
         return False
 
-    @functools.cache
     def modules_of(self, change: Change) -> dict[str, str]:
         """The upstream modules as they read after a change.
 
@@ -90,63 +90,97 @@ class Fork:
         :returns: texts by path; none where upstream has fixed it
         :raises AnchorError: where an anchor does not fit
         """
-        if self.is_fixed_upstream(change):
-            return {}
-        if self.series not in change.fixes:
-            raise AnchorError(
-                f'{change.name} does not say how to fix {self.series}, and '
-                f'upstream is not seen to have fixed it there.',
-                'Mend its "fixes" or its "fixed_when".')
-        return {mirror.path: mirror.apply(
-                    self._before(change, mirror.path), change, self.series,
-                    self.project.series)
-                for mirror in self.project.mirrors_of(change)}
+        if change.name not in self._made:
+            self._made[change.name] = self._make(change)
+        return self._made[change.name]
 
-    def files_of(self, change: Change, own: bool = True) -> list[str]:
-        """The new files a change brings: tests and its note.
+    def content_of(
+        self, change: Change, *, fix: bool = True, own: bool = True,
+    ) -> dict[str, bytes]:
+        """What a change puts into a tree, by path.
 
         A release note goes only where the change does something.
 
-        :param own: whether with those for the fork alone
+        :param fix: whether to change upstream's modules, or bring only what
+            is new
+        :param own: whether to bring what is for the fork alone
+        :raises GraftError: where a new file would hide one of upstream's
         """
-        fixed = self.is_fixed_upstream(change)
-        return [path for path in
-                (*change.files, *(change.own_files if own else ()))
-                if not (fixed and path.startswith('releasenotes/'))]
+        content = {}
+        if fix:
+            content = {path: text.encode()
+                       for path, text in self.modules_of(change).items()}
+        silent = not fix or self.is_fixed_upstream(change)
+        for path in (*change.files, *(change.own_files if own else ())):
+            if silent and path.startswith('releasenotes/'):
+                continue
+            if self.release.read(path) is not None:
+                raise GraftError(
+                    f'{path} is there already in {self.series}.',
+                    'Give the file of ours another name.')
+            content[path] = self.project.read(path)
+        return content
+
+    def upstream_tests(self) -> list[str]:
+        """Upstream's own tests of what the changes touch, as far as the
+        release has them; dotted names."""
+        names = [name for change in self.changes()
+                 for name in change.upstream_tests if self._has_test(name)]
+        return list(dict.fromkeys(names))
 
     def write(
         self, change: Change, tree: pathlib.Path, *, fix: bool = True,
         own: bool = True,
     ) -> list[str]:
-        """Make a change in a tree.
+        """Make a change in a tree, see :meth:`content_of`.
 
-        :param fix: whether to change upstream's modules, or bring only what
-            is new
-        :param own: whether to bring what is for the fork alone
         :returns: the paths written
-        :raises GraftError: where a new file would hide one of upstream's
         """
-        modules = self.modules_of(change) if fix else {}
-        new = {path: (self.project.root / path).read_text(encoding='utf-8')
-               for path in self.files_of(change, own)
-               if fix or not path.startswith('releasenotes/')}
-        for path in new:
-            if (tree / path).exists():
-                raise GraftError(
-                    f'{path} is there already in {self.series}.',
-                    'Give the file of ours another name.')
-        for path, text in {**modules, **new}.items():
+        content = self.content_of(change, fix=fix, own=own)
+        for path, data in content.items():
             target = tree / path
             target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(text, encoding='utf-8')
-        return [*modules, *new]
+            target.write_bytes(data)
+        return list(content)
+
+    def _make(self, change: Change) -> dict[str, str]:
+        mirrors = self.project.mirrors_of(change)
+        if not mirrors or self.is_fixed_upstream(change):
+            return {}
+        made = {}
+        if self.series in change.fixes:
+            made = {mirror.path: mirror.apply(
+                        self._before(change, mirror.path), change,
+                        self.series, self.project.series)
+                    for mirror in mirrors if mirror.items_of(
+                        change, self.series, self.project.series)}
+        if not made:
+            raise AnchorError(
+                f'{change.name} does not say how to fix {self.series}, and '
+                f'upstream is not seen to have fixed it there.',
+                'Mend its "fixes" or its "fixed_when".')
+        return made
+
+    def _earlier(self, change: Change) -> list[Change]:
+        """The changes that are made before one, the last first."""
+        changes = self.changes()
+        return changes[:changes.index(change)][::-1]
+
+    def _has_test(self, name: str) -> bool:
+        """Whether the release has the module of a test's dotted name."""
+        parts = name.split('.')
+        return any(
+            self.release.read('/'.join(parts[:length]) + '.py') is not None
+            for length in range(1, len(parts) + 1))
 
     def _before(self, change: Change, path: str) -> str:
         """A module's text before a change."""
-        for earlier in reversed(self.changes()[
-                :self.changes().index(change)]):
-            if path in (made := self.modules_of(earlier)):
-                return made[path]
+        for earlier in self._earlier(change):
+            if any(one.path == path
+                   for one in self.project.mirrors_of(earlier)):
+                made = self.modules_of(earlier)
+                if path in made:
+                    return made[path]
         source = self.release.read(path)
         if source is None:
             raise AnchorError(

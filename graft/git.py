@@ -1,10 +1,14 @@
 """git, as far as graft needs it."""
 from __future__ import annotations
 
+import os
 import pathlib
 
 from graft.process import run
 
+#: What git sets for its hooks, and would take for the repository.
+_LOCAL = ('GIT_DIR', 'GIT_WORK_TREE', 'GIT_INDEX_FILE', 'GIT_PREFIX',
+          'GIT_OBJECT_DIRECTORY', 'GIT_COMMON_DIR')
 #: Settings of the user that must not change what graft makes.
 _NEUTRAL = {
     'GIT_CONFIG_GLOBAL': '/dev/null',
@@ -22,7 +26,11 @@ class Repository:
 
     def __init__(self, folder: pathlib.Path, neutral: bool = False) -> None:
         self.folder = folder
-        self._env = dict(_NEUTRAL) if neutral else {}
+        self._env: dict[str, str | None] = dict.fromkeys(_LOCAL)
+        if neutral:
+            self._env.update(dict.fromkeys(
+                name for name in os.environ if name.startswith('GIT_')))
+            self._env.update(_NEUTRAL)
 
     def git(
         self, *words: str, env: dict[str, str] | None = None,
@@ -37,7 +45,8 @@ class Repository:
 
     def is_clean(self) -> bool:
         """Whether nothing there differs from the last commit."""
-        return not self.git('status', '--porcelain')
+        return not self.git('status', '--porcelain',
+                            '--untracked-files=normal')
 
     def head(self) -> str:
         """The last commit's id."""

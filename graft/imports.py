@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import itertools
 import sys
 import textwrap
 
@@ -43,7 +44,7 @@ class Import:
         root = self.module.split('.')[0]
         if root in sys.stdlib_module_names:
             return 0
-        return 2 if root == 'nova' else 1
+        return 2 if root in ('', 'nova') else 1
 
     def __str__(self) -> str:
         alias = f' as {self.alias}' if self.alias else ''
@@ -57,7 +58,8 @@ def read(node: ast.stmt) -> list[Import]:
     if isinstance(node, ast.Import):
         return [Import(one.name, '', one.asname or '') for one in node.names]
     if isinstance(node, ast.ImportFrom):
-        return [Import(node.module or '', one.name, one.asname or '')
+        module = '.' * node.level + (node.module or '')
+        return [Import(module, one.name, one.asname or '')
                 for one in node.names]
     return []
 
@@ -77,18 +79,29 @@ def merge(upstream: Text, wanted: list[Import]) -> None:
     :raises GraftError: where the module means something else by the name
     """
     there = [(one, node) for node in upstream.tree.body for one in read(node)]
-    for new in wanted:
-        same = [one for one, _ in there if one.bound == new.bound]
-        if new in same:
-            continue
-        if same and new.alias + new.name:
+    lacking = [new for new in wanted if not _is_there(new, there, upstream)]
+    lacking.sort(key=lambda new: (new.group, new.key))
+    for (_, (line, before, after)), some in itertools.groupby(
+            lacking, lambda new: (new.group, _place(new, there, upstream))):
+        upstream.splice(line, line, before + ''.join(map(str, some)) + after)
+
+
+def _is_there(
+    new: Import, there: list[tuple[Import, ast.stmt]], upstream: Text,
+) -> bool:
+    """Whether a module has an import."""
+    same = [one for one, _ in there if one.bound == new.bound]
+    if new in same:
+        return True
+    plain = not (new.name or new.alias)
+    for one in same:
+        # "import os" and "import os.path" get on with each other.
+        if not plain or one.name or one.alias:
             raise GraftError(
-                f'{upstream.path}: "{new.bound}" is '
-                f'{str(same[0]).strip()!r} there, not '
-                f'{str(new).strip()!r}',
+                f'{upstream.path}: "{new.bound}" is {str(one).strip()!r} '
+                f'there, not {str(new).strip()!r}',
                 'Give the graft\'s import a name of its own.')
-        line, before, after = _place(new, there, upstream)
-        upstream.splice(line, line, before + str(new) + after)
+    return False
 
 
 def _place(
@@ -98,17 +111,24 @@ def _place(
     fellows = [(one, node) for one, node in there if one.group == new.group]
     for one, node in fellows:
         if one.key > new.key:
-            return node.lineno, '', ''
+            return upstream.first_line(node), '', ''
     if fellows:
-        return fellows[-1][1].end_lineno + 1, '', ''
+        return _after(fellows[-1][1]), '', ''
     earlier = [node for one, node in there if one.group < new.group]
     if earlier:
-        return earlier[-1].end_lineno + 1, '\n', ''
+        return _after(earlier[-1]), '\n', ''
     body = upstream.tree.body
-    first = body[0]
-    if ast.get_docstring(upstream.tree) is not None and len(body) > 1:
-        first = body[1]
-    return upstream.first_line(first), '', '\n'
+    if ast.get_docstring(upstream.tree) is None:
+        return upstream.first_line(body[0]), '', '\n'
+    if len(body) == 1:
+        return _after(body[0]), '\n', ''
+    return upstream.first_line(body[1]), '', '\n'
+
+
+def _after(node: ast.stmt) -> int:
+    """The number of the line after a statement."""
+    assert node.end_lineno is not None
+    return node.end_lineno + 1
 
 
 def _parse(code: str) -> ast.AST:

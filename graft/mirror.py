@@ -12,9 +12,11 @@ import ast
 import copy
 import dataclasses
 import pathlib
+import warnings
 
 from graft import imports
 from graft.body import Body
+from graft.body import Function
 from graft.change import Change
 from graft.errors import AnchorError
 from graft.errors import GraftError
@@ -38,7 +40,7 @@ class Item:
     """
 
     word: str
-    node: ast.FunctionDef
+    node: Function
     owner: tuple[str, ...]
     neighbours: tuple[str, ...]
     change: str
@@ -66,6 +68,14 @@ class Mirror:
         """The names of the changes that the graft belongs to."""
         return {item.change for item in self.items}
 
+    def items_of(
+        self, change: Change, series: Series, all_series: AllSeries,
+    ) -> list[Item]:
+        """What a change asks for in a series."""
+        return [item for item in self.items if item.change == change.name and
+                (not item.series or
+                 series in all_series.range(item.series))]
+
     def fixed_upstream(self, upstream: Text, item: Item) -> bool:
         """Whether a release has by itself what an item would do."""
         if not item.fixed_when:
@@ -85,18 +95,15 @@ class Mirror:
         """
         upstream = Text(self.path, source)
         added: list[str] = []
-        for item in self.items:
-            if item.change != change.name:
-                continue
-            if item.series and series not in all_series.range(item.series):
-                continue
-            if self.fixed_upstream(upstream, item):
-                continue
-            added += self._do(upstream, item, series)
+        for item in self.items_of(change, series, all_series):
+            if not self.fixed_upstream(upstream, item):
+                added += self._do(upstream, item, series)
         imports.merge(upstream, imports.needed(self.text, added))
         result = upstream.spliced()
         try:
-            compile(result, self.path, 'exec')
+            with warnings.catch_warnings():
+                warnings.simplefilter('ignore')
+                compile(result, self.path, 'exec', dont_inherit=True)
         except SyntaxError as error:
             raise GraftError(
                 f'{self.path} ({series}): {change.name} makes it invalid '
@@ -107,27 +114,45 @@ class Mirror:
         self, block: list[ast.stmt], owner: tuple[str, ...],
     ) -> list[Item]:
         names = tuple(node.name for node in block
-                      if isinstance(node, (ast.FunctionDef, ast.ClassDef)))
+                      if isinstance(node, Function | ast.ClassDef))
         items = []
         for node in block:
             if isinstance(node, ast.ClassDef):
                 items += self._read(node.body, (*owner, node.name))
-            elif isinstance(node, ast.FunctionDef):
+            elif isinstance(node, Function):
                 items.append(self._item(node, owner, names))
+            elif not _is_silent(node):
+                raise GraftError(
+                    f'{self.path}: line {node.lineno} would go nowhere:\n'
+                    f'    {self.text.line(node.lineno).strip()}',
+                    'A graft holds imports and functions, in classes or '
+                    'not.')
         return items
 
     def _item(
-        self, node: ast.FunctionDef, owner: tuple[str, ...],
+        self, node: Function, owner: tuple[str, ...],
         neighbours: tuple[str, ...],
     ) -> Item:
         for decorator in node.decorator_list:
             if (isinstance(decorator, ast.Call) and
                     isinstance(decorator.func, ast.Name) and
                     decorator.func.id in WORDS):
-                told = {keyword.arg: ast.literal_eval(keyword.value)
-                        for keyword in decorator.keywords}
-                return Item(decorator.func.id, node, owner, neighbours,
-                            **told)
+                try:
+                    told = {keyword.arg: ast.literal_eval(keyword.value)
+                            for keyword in decorator.keywords}
+                    item = Item(decorator.func.id, node, owner, neighbours,
+                                **told)
+                    if item.word == 'edit' and not isinstance(
+                            node, ast.FunctionDef):
+                        raise TypeError('an edit is a plain function')
+                    if item.fixed_when:
+                        Pattern(item.fixed_when)
+                except (TypeError, ValueError, SyntaxError) as error:
+                    raise GraftError(
+                        f'{self.path}: line {decorator.lineno}: {error}',
+                        f'@{decorator.func.id} takes change=, series= and '
+                        f'fixed_when=, each a plain string.') from error
+                return item
         raise GraftError(
             f'{self.path}: {".".join((*owner, node.name))} says neither '
             f'@edit, @add nor @replace',
@@ -161,8 +186,15 @@ class Mirror:
         alone.decorator_list = []
         module = ast.Module(body=[alone], type_ignores=[])
         space: dict = {}
-        exec(compile(module, self.path, 'exec'), space)
-        space[item.node.name](body)
+        exec(compile(module, self.path, 'exec', dont_inherit=True), space)
+        try:
+            space[item.node.name](body)
+        except GraftError:
+            raise
+        except Exception as error:
+            raise GraftError(
+                f'{self.path}: {item.name}: the edit itself fails: '
+                f'{type(error).__name__}: {error}') from error
 
     def _add(self, upstream: Text, item: Item) -> str:
         at = item.neighbours.index(item.node.name)
@@ -187,13 +219,16 @@ class Mirror:
 
     def _last(self, upstream: Text, item: Item) -> ast.stmt:
         """The last statement of where an item goes."""
-        if not item.owner:
-            return upstream.tree.body[-1]
-        owner = _find(upstream, '.'.join(item.owner))
-        if owner is None:
+        owner = (_find(upstream, '.'.join(item.owner)) if item.owner
+                 else upstream.tree)
+        if not isinstance(owner, (ast.ClassDef, ast.Module)):
             raise AnchorError(
                 f'{self.path}: there is no class {".".join(item.owner)}',
                 'Look where upstream has it now.')
+        if not owner.body or upstream.not_alone(owner.body[-1:]):
+            raise AnchorError(
+                f'{self.path}: {item.name} finds no room, since what it is '
+                f'to be in has no lines of its own')
         return owner.body[-1]
 
     def _code(self, item: Item, indent: str) -> str:
@@ -219,14 +254,30 @@ def _gap(item: Item) -> str:
 
 
 def _find(text: Text, dotted: str):
-    """The class or function of a dotted name in a module, or None."""
+    """The class or function of a dotted name in a module, or None.
+
+    :raises AnchorError: where there are several
+    """
     block: list[ast.stmt] = text.tree.body
     found = None
     for name in dotted.split('.'):
-        found = next((node for node in block
-                      if isinstance(node, (ast.ClassDef, ast.FunctionDef))
-                      and node.name == name), None)
-        if found is None:
+        named = [node for node in block
+                 if isinstance(node, Function | ast.ClassDef) and
+                 node.name == name]
+        if len(named) > 1:
+            raise AnchorError(
+                f'{text.path}: {dotted} is there {len(named)} times, in '
+                f'lines {", ".join(str(node.lineno) for node in named)}',
+                'graft can\'t tell which is meant.')
+        if not named:
             return None
+        found = named[0]
         block = found.body
     return found
+
+
+def _is_silent(node: ast.stmt) -> bool:
+    """Whether a statement of a graft rightly leads to nothing."""
+    return (isinstance(node, (ast.Import, ast.ImportFrom, ast.Pass)) or
+            isinstance(node, ast.Expr) and
+            isinstance(node.value, ast.Constant))

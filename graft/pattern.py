@@ -52,8 +52,8 @@ class Pattern:
     def __init__(self, text: str) -> None:
         self.text = textwrap.dedent(text).strip()
         self._statements = ast.parse(self.text).body
-        if not self._statements or all(map(_is_any, self._statements)):
-            raise SyntaxError('an anchor must name something')
+        if not self._statements or _is_any(self._statements[0]):
+            raise SyntaxError('an anchor must begin with what it names')
 
     def __str__(self) -> str:
         return self.text
@@ -112,28 +112,24 @@ def _find_statements(
 ) -> Iterator[Match]:
     for nested in blocks(block):
         for start in range(len(nested)):
-            end = _run(wanted, nested, start)
+            end = _end(wanted, nested, start)
             if end is not None:
                 yield Match(tuple(nested[start:end]))
 
 
-def _run(
+def _end(
     wanted: list[ast.stmt], block: list[ast.stmt], start: int,
 ) -> int | None:
-    """Where a run of statements that begins at ``start`` ends, if it fits."""
-    at, gap = start, False
-    for statement in wanted:
-        if _is_any(statement):
-            gap = True
-            continue
-        while at < len(block) and not _same(statement, block[at]):
-            if not gap:
-                return None
-            at += 1
-        if at == len(block):
-            return None
-        at, gap = at + 1, False
-    return at
+    """Where the wanted statements end that begin at ``start``, if so."""
+    if not wanted:
+        return start
+    if _is_any(wanted[0]):
+        ends = (_end(wanted[1:], block, later)
+                for later in range(start, len(block) + 1))
+        return next((end for end in ends if end is not None), None)
+    if start == len(block) or not _same(wanted[0], block[start]):
+        return None
+    return _end(wanted[1:], block, start + 1)
 
 
 def _same(wanted: object, found: object) -> bool:

@@ -13,19 +13,23 @@ from graft.errors import GraftError
 def run(
     command: Sequence[str | os.PathLike], *,
     cwd: pathlib.Path | None = None,
-    env: Mapping[str, str] | None = None,
+    env: Mapping[str, str | None] | None = None,
     stdin: str | None = None,
 ) -> str:
     """Run a program quietly.
 
-    :param env: variables to set beside the present ones
+    :param env: variables to set beside the present ones; those that are
+        None are left out
     :returns: what it printed
     :raises GraftError: with what it said, where it failed
     """
+    variables = {name: value
+                 for name, value in {**os.environ, **(env or {})}.items()
+                 if value is not None}
     try:
         done = subprocess.run(
             [str(word) for word in command], cwd=cwd, input=stdin,
-            env={**os.environ, **(env or {})}, text=True, check=False,
+            env=variables, encoding='utf-8', errors='replace', check=False,
             capture_output=True)
     except FileNotFoundError as error:
         raise GraftError(f'There is no program {command[0]}.',

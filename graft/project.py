@@ -30,8 +30,8 @@ class Project:
         :raises GraftError: where there is none
         """
         here = (start or pathlib.Path.cwd()).resolve()
-        beside = pathlib.Path(__file__).resolve().parent.parent
-        for folder in (here, *here.parents, beside):
+        beside = [] if start else [pathlib.Path(__file__).resolve().parents[1]]
+        for folder in (here, *here.parents, *beside):
             if (folder / 'series').is_dir() and (folder / 'changes').is_dir():
                 return cls(folder)
         raise GraftError(
@@ -67,13 +67,31 @@ class Project:
         found = []
         for path in sorted((self.root / 'nova').rglob('*.py')):
             if 'from graft import' in path.read_text(encoding='utf-8'):
-                found.append(Mirror(
-                    self.root, str(path.relative_to(self.root))))
+                mirror = Mirror(self.root, str(path.relative_to(self.root)))
+                for name in sorted(mirror.changes()):
+                    self._check_known(mirror, name)
+                found.append(mirror)
         return found
+
+    def _check_known(self, mirror: Mirror, name: str) -> None:
+        try:
+            self.change(name)
+        except UsageError as error:
+            raise GraftError(f'{mirror.path}: {error.message}',
+                             error.hint) from error
 
     def mirrors_of(self, change: Change) -> list[Mirror]:
         """The grafts that a change makes."""
         return [one for one in self.mirrors if change.name in one.changes()]
+
+    def read(self, path: str) -> bytes:
+        """The content of a file that a change brings."""
+        try:
+            return (self.root / path).read_bytes()
+        except OSError as error:
+            raise GraftError(
+                f'{path}: {error.strerror}',
+                'A change names it among its files.') from error
 
     @property
     def settings(self) -> dict:
@@ -84,7 +102,12 @@ class Project:
     @property
     def ledger(self) -> int:
         """The fork's own release, the N of ``34.0.0+ledger.N``."""
-        return int(self.settings['ledger'])
+        try:
+            return int(self.settings['ledger'])
+        except (KeyError, ValueError) as error:
+            raise GraftError(
+                f'{self.root / "pyproject.toml"} gives no number as '
+                f'"ledger" in [tool.graft].') from error
 
     @property
     def build(self) -> pathlib.Path:

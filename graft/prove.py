@@ -4,6 +4,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 import dataclasses
 import enum
+import re
 
 from graft.change import Change
 from graft.environment import Environment
@@ -100,7 +101,8 @@ def judge(
 def _of(outcome: Outcome, change: Change) -> Outcome:
     """The part of an outcome that is a change's own tests."""
     def own(name: str) -> bool:
-        return any(test in name for test in change.tests)
+        return any(re.search(rf'(?:^|\.){re.escape(test)}(?!\w)', name)
+                   for test in change.tests)
 
     return Outcome(
         tuple(name for name in outcome.passed if own(name)),

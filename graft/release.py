@@ -45,6 +45,9 @@ class Release:
                 for path in pathlib.Path(fresh).glob('*.whl'):
                     path.rename(folder / path.name)
             kept = sorted(folder.glob(f'nova-{series.nova}-*.whl'))
+        if not zipfile.is_zipfile(kept[0]):
+            raise UnavailableError(f'{kept[0]} is no wheel.',
+                                   'Remove it; graft fetches it anew.')
         return cls(series, kept[0])
 
     def read(self, path: str) -> str | None:

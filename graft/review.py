@@ -54,16 +54,13 @@ class Review:
         text = message.compose(
             self.change, signer=self._signer(),
             picked=self._picked(backport_of))
-        paths = self._write(fork)
-        self.clone.git('add', '--', *paths)
-        return self.clone.commit(text)
-
-    def _write(self, fork: Fork) -> list[str]:
-        """Write the change's files; all of them, or none."""
         try:
-            return fork.write(self.change, self.clone.folder, own=False)
+            paths = fork.write(self.change, self.clone.folder, own=False)
+            self.clone.git('add', '--force', '--', *paths)
+            return self.clone.commit(text)
         except BaseException:
-            self.clone.git('checkout', '--', '.')
+            # The clone was clean, so that all there is to lose is ours.
+            self.clone.git('reset', '--quiet', '--hard')
             self.clone.git('clean', '--quiet', '--force', '-d')
             raise
 
@@ -89,7 +86,7 @@ class Review:
         if name:
             return self.project.series.named(name)
         for ref in self._branches():
-            found = re.search(r'(?:stable|unmaintained|bugfix)/([^/]+)$', ref)
+            found = re.search(r'(?:stable|unmaintained)/([^/]+)$', ref)
             if found:
                 return self.project.series.named(found[1])
             if re.search(r'(?:^|/)(master|main)$', ref):
@@ -146,7 +143,7 @@ class _Checkout:
     def read(self, path: str) -> str | None:
         """A module's text, or None where the branch has no such file."""
         try:
-            return (self.folder / path).read_text(encoding='utf-8')
+            return (self.folder / path).read_bytes().decode()
         except FileNotFoundError:
             return None
 
@@ -164,8 +161,5 @@ class CloneFork(Fork):
         super().__init__(
             project, _Checkout(series, clone.folder))  # type: ignore
 
-    def _before(self, change: Change, path: str) -> str:
-        source = self.release.read(path)
-        if source is None:
-            raise GraftError(f'The clone has no {path}.')
-        return source
+    def _earlier(self, change: Change) -> list[Change]:
+        return []

@@ -8,6 +8,7 @@ import re
 from typing import Any
 
 from graft import toml
+from graft.errors import GraftError
 from graft.errors import UsageError
 
 
@@ -37,15 +38,19 @@ class Series:
     @classmethod
     def load(cls, folder: pathlib.Path) -> Series:
         """Read ``series/<name>/series.toml``."""
-        data: dict[str, Any] = toml.load(folder / 'series.toml')
-        return cls(
-            name=folder.name,
-            nova=data['nova'],
-            codename=data['codename'],
-            python=tuple(data['python']),
-            build_constraints=tuple(data.get('build_constraints', ())),
-            environment=dict(data.get('environment', {})),
-            folder=folder)
+        path = folder / 'series.toml'
+        data: dict[str, Any] = toml.load(path)
+        try:
+            return cls(
+                name=folder.name,
+                nova=data['nova'],
+                codename=data['codename'],
+                python=tuple(data['python']),
+                build_constraints=tuple(data.get('build_constraints', ())),
+                environment=dict(data.get('environment', {})),
+                folder=folder)
+        except KeyError as error:
+            raise GraftError(f'{path} does not say {error}.') from error
 
     @property
     def number(self) -> int:
@@ -125,6 +130,8 @@ class AllSeries:
             low = self.named(first) if first else self._series[0]
             high = (self.named(last) if last else
                     self.newest if dots else low)
-            found += [one for one in self._series
-                      if low.number <= one.number <= high.number]
+            if low > high:
+                raise UsageError(f'{low} comes after {high} in "{part}".',
+                                 'A range goes from old to new.')
+            found += [one for one in self._series if low <= one <= high]
         return found

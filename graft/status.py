@@ -52,4 +52,4 @@ def update(text: str, table: str) -> str:
     pattern = re.compile(f'{_BEGIN}\n.*?{_END}', re.DOTALL)
     if not pattern.search(text):
         raise GraftError(f'The page has no line {_BEGIN} and {_END}.')
-    return pattern.sub(f'{_BEGIN}\n{table}{_END}', text)
+    return pattern.sub(lambda _: f'{_BEGIN}\n{table}{_END}', text)

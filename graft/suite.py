@@ -64,30 +64,34 @@ class Suite:
         :param words: further words to stestr, such as a regular expression
         """
         self._prepare()
-        code = self._stestr('run', '--slowest', *words)
-        return code
+        return self._stestr('run', '--slowest', *words)
 
     def outcome(self) -> Outcome:
         """Run them quietly and say how each went."""
         self._prepare()
-        with tempfile.TemporaryFile() as stream:
-            self._stestr('run', '--subunit', stdout=stream)
+        with (tempfile.TemporaryFile() as stream,
+              tempfile.TemporaryFile('w+') as noise):
+            self._stestr('run', '--subunit', stdout=stream, stderr=noise)
             stream.seek(0)
-            return _read(stream)
+            outcome = _read(stream)
+            if not (outcome.ran or outcome.broken):
+                noise.seek(0)
+                raise GraftError(f'No test ran.\n{noise.read().strip()}',
+                                 'Are the tests\' names right?')
+            return outcome
 
     def _prepare(self) -> None:
         folder = self.tree / 'graft_suite'
         folder.mkdir(exist_ok=True)
         (folder / '__init__.py').write_text(_SUITE.format(names=self.names))
 
-    def _stestr(self, *words: str, stdout=None) -> int:
-        # Two workers at least: they wait on each other's databases little.
+    def _stestr(self, *words: str, stdout=None, stderr=None) -> int:
         workers = str(os.cpu_count() or 1)
         command, *rest = words
         return self.environment.run(
             ['stestr', '--test-path', './graft_suite', '--top-dir', '.',
              command, '--concurrency', workers, *rest],
-            self.tree, stdout=stdout)
+            self.tree, stdout=stdout, stderr=stderr)
 
 
 def _read(stream) -> Outcome:
@@ -114,6 +118,4 @@ def _read(stream) -> Outcome:
                            if detail.content_type.type == 'text')
             load = '_FailedTest' in name or 'unittest.loader' in name
             (broken if load else failed)[name] = said
-    if not (passed or failed or broken):
-        raise GraftError('No test ran.', 'Are the tests\' names right?')
     return Outcome(tuple(sorted(passed)), failed, broken, seconds)

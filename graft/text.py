@@ -5,7 +5,12 @@ The syntax tree says where a thing stands; only those lines are touched.
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
+import io
+import re
 import textwrap
+import tokenize
+import warnings
 
 from graft.errors import GraftError
 
@@ -17,15 +22,20 @@ class Text:
     made together, by :meth:`spliced`.
 
     :param path: the module's path, for messages
-    :param source: its text
+    :param source: its text, with the line ends that it has
     """
 
     def __init__(self, path: str, source: str) -> None:
         self.path = path
-        self.source = source
-        self.lines = source.splitlines(keepends=True)
+        # Lines are put together more simply if the last one has its end.
+        self._ended = not source or source.endswith('\n')
+        self.source = source if self._ended else source + '\n'
+        self.lines = _lines(self.source)
+        self._line_end = '\r\n' if '\r\n' in source else '\n'
         try:
-            self.tree = ast.parse(source, path)
+            with warnings.catch_warnings():
+                warnings.simplefilter('ignore')
+                self.tree = ast.parse(self.source, path)
         except SyntaxError as error:
             raise GraftError(f'{path}: not Python: {error}') from error
         self._splices: list[tuple[int, int, int, str]] = []
@@ -42,6 +52,7 @@ class Text:
 
     def splice_span(self, start: int, end: int, text: str) -> None:
         """The same, by the offsets of characters."""
+        text = re.sub('\r?\n', self._line_end, text)
         self._splices.append((start, end, len(self._splices), text))
 
     def spliced(self) -> str:
@@ -58,7 +69,10 @@ class Text:
                     'Make one edit of them.')
             done += [self.source[at:start], text]
             at = end
-        return ''.join(done) + self.source[at:]
+        text = ''.join(done) + self.source[at:]
+        if self._ended or at == len(self.source):
+            return text
+        return text[:-1]
 
     def offset(self, line: int, column: int) -> int:
         """The offset of a character from its line and its byte in it."""
@@ -85,14 +99,32 @@ class Text:
         """
         decorators = getattr(node, 'decorator_list', [])
         first = min([node.lineno] + [one.lineno for one in decorators])
-        while comments and self.line(first - 1).lstrip().startswith('#'):
+        comment = self.indent(node) + '#'
+        while comments and self.line(first - 1).startswith(comment):
             first -= 1
         return first
 
     def indent(self, node: ast.stmt) -> str:
         """The white space before a statement."""
-        line = self.lines[node.lineno - 1]
-        return line[:len(line) - len(line.lstrip())]
+        return _margin(self.lines[node.lineno - 1])
+
+    def not_alone(self, statements: Sequence[ast.stmt]) -> str:
+        """Why statements have not their lines for themselves, if so.
+
+        An ``elif`` is a statement in the tree, but none in the text.
+        """
+        first, last = statements[0], statements[-1]
+        assert last.end_lineno is not None
+        assert last.end_col_offset is not None
+        head = self.line(first.lineno)
+        tail = self.line(last.end_lineno).encode()[last.end_col_offset:]
+        if first.col_offset > len(_margin(head)):
+            return 'begins in the middle of a line'
+        if not re.fullmatch(rb'\s*(#.*)?', tail, re.DOTALL):
+            return 'shares its line with another'
+        if isinstance(first, ast.If) and head.lstrip().startswith('elif'):
+            return 'is an "elif"'
+        return ''
 
 
 def block(code: str) -> str:
@@ -114,27 +146,36 @@ def reindent(code: str, indent: str, margin: str = '') -> str:
     """
     if indent == margin:
         return code
-    inside = _inside_strings(code, margin)
+    inside = _inside_strings(code)
     return ''.join(
         line if number in inside or not line.strip()
-        else indent + line.removeprefix(margin)
-        for number, line in enumerate(code.splitlines(keepends=True), 1))
+        else indent + (line.removeprefix(margin) if line.startswith(margin)
+                       else line.lstrip())
+        for number, line in enumerate(_lines(code), 1))
 
 
-def _inside_strings(code: str, margin: str) -> set[int]:
+def _lines(text: str) -> list[str]:
+    """The lines of a text, as Python counts them: no form feed ends one."""
+    return io.StringIO(text, newline='').readlines()
+
+
+def _margin(line: str) -> str:
+    return line[:len(line) - len(line.lstrip())]
+
+
+def _inside_strings(code: str) -> set[int]:
     """The numbers of the lines that begin within a string."""
-    head = 'if 1:\n' if margin else ''
+    inside: set[int] = set()
+    starts: list[int] = []
     try:
-        tree = ast.parse(head + code)
-    except SyntaxError:
-        return set()
-    return {number - len(head.splitlines())
-            for node in ast.walk(tree)
-            if isinstance(node, (ast.Constant, ast.JoinedStr)) and
-            _is_string(node)
-            for number in range(node.lineno + 1, node.end_lineno + 1)}
-
-
-def _is_string(node: ast.AST) -> bool:
-    value = getattr(node, 'value', '')
-    return isinstance(node, ast.JoinedStr) or isinstance(value, (str, bytes))
+        for token in tokenize.generate_tokens(io.StringIO(code).readline):
+            kind = tokenize.tok_name[token.type]
+            if kind == 'STRING':
+                inside.update(range(token.start[0] + 1, token.end[0] + 1))
+            elif kind == 'FSTRING_START':  # From Python 3.12 on.
+                starts.append(token.start[0])
+            elif kind == 'FSTRING_END':
+                inside.update(range(starts.pop() + 1, token.end[0] + 1))
+    except (tokenize.TokenError, SyntaxError):
+        pass  # A fragment, such as code that ends within parentheses.
+    return inside

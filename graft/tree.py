@@ -5,6 +5,7 @@ from the same release and the same changes.
 """
 from __future__ import annotations
 
+from collections.abc import Iterator
 import contextlib
 import hashlib
 import pathlib
@@ -49,15 +50,17 @@ class Tree:
         :returns: its path
         :raises GraftError: where something else, or someone's work, is there
         """
+        if self.path.exists():
+            self._check_ours()
+            if self._stamp.read_text() == self._digest() + self.git.head():
+                return self.path
         with self._aside() as aside:
+            fresh, old = aside / 'fresh', aside / 'old'
+            fresh.mkdir()
+            self._fill(Repository(fresh, neutral=True))
             if self.path.exists():
-                self._check_ours()
-                if self._digest_file().read_text() == self._digest():
-                    return self.path
-            self._fill(Repository(aside, neutral=True))
-            if self.path.exists():
-                shutil.rmtree(self.path)
-            aside.rename(self.path)
+                self.path.rename(old)
+            fresh.rename(self.path)
         return self.path
 
     def commit_of(self, change: Change) -> str:
@@ -89,7 +92,7 @@ class Tree:
         for change in self.fork.changes():
             if self.fork.write(change, git.folder, fix=not self.stock):
                 self._commit(git, message.compose(change))
-        (git.folder / '.git/graft').write_text(self._digest())
+        (git.folder / '.git/graft').write_text(self._digest() + git.head())
 
     def _commit(self, git: Repository, text: str) -> None:
         # --force: a user's or the tree's own ignore rules leave nothing out.
@@ -97,8 +100,8 @@ class Tree:
         git.commit(text, identity=IDENTITY, date=self.fork.release.date)
 
     @contextlib.contextmanager
-    def _aside(self):
-        """A folder beside the tree's, gone afterwards if not renamed.
+    def _aside(self) -> Iterator[pathlib.Path]:
+        """A folder beside the tree's, gone afterwards.
 
         What is interrupted half-way so leaves no half of a tree.
         """
@@ -113,7 +116,9 @@ class Tree:
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
-    def _digest_file(self) -> pathlib.Path:
+    @property
+    def _stamp(self) -> pathlib.Path:
+        """The file that says what a tree was made of, and its last commit."""
         return self.path / '.git/graft'
 
     def _digest(self) -> str:
@@ -122,15 +127,12 @@ class Tree:
         digest.update(self.fork.release.wheel.read_bytes())
         for change in self.fork.changes():
             digest.update(message.compose(change).encode())
-            for path in self.fork.files_of(change):
-                digest.update((self.fork.project.root / path).read_bytes())
-            if not self.stock:
-                for text in self.fork.modules_of(change).values():
-                    digest.update(text.encode())
+            content = self.fork.content_of(change, fix=not self.stock)
+            digest.update(repr(content).encode())
         return digest.hexdigest() + '\n'
 
     def _check_ours(self) -> None:
-        if not self._digest_file().is_file():
+        if not self._stamp.is_file():
             raise GraftError(
                 f'{self.path} is there already and is none of graft\'s.',
                 'Move it away, or name another place with --to.')

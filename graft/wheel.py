@@ -68,12 +68,9 @@ class Wheel:
     def _files(self) -> dict[str, bytes]:
         files = self._released()
         for change in self.fork.changes():
-            for path, text in self.fork.modules_of(change).items():
-                files[path] = text.encode()
-            for path in self.fork.files_of(change, own=False):
-                if path.startswith('nova/'):
-                    source = self.fork.project.root / path
-                    files[path] = source.read_bytes()
+            content = self.fork.content_of(change, own=False)
+            files.update({path: data for path, data in content.items()
+                          if path.startswith('nova/')})
         record = f'{self._info_folder}RECORD'
         files[record] = _record(files, record)
         return files
