@@ -36,13 +36,17 @@ class ResourceTracker:
                 return
 
             ''', before="if instance['uuid'] in self.tracked_migrations: ...")
-        if body.series < 'stein':
-            body.insert('''
+        if body.series < 'train':
+            # It knew what to drop only once that task had run in between.
+            took = 'remove' if body.series == 'stein' else 'pop'
+            flavor = ('instance_type' if body.series == 'queens' else
+                      'instance_type, instance')
+            body.insert(f'''
                 if instance_type is not None:
+                    topology = self._get_migration_context_resource(
+                        'numa_topology', instance, prefix=prefix)
                     self._update_usage(
                         self._get_usage_dict(
-                            instance_type, instance,
-                            numa_topology=self._get_migration_context_resource(
-                                'numa_topology', instance, prefix=prefix)),
+                            {flavor}, numa_topology=topology),
                         nodename, sign=-1)
-                ''', after="self.tracked_instances.pop(instance['uuid'])")
+                ''', after=f"self.tracked_instances.{took}(instance['uuid'])")

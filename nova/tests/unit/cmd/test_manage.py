@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright nova-ledger contributors
 """Unit tests of the audit that have no database to look a suspect up in."""
-import fixtures
+import fixtures  # noqa: F401
 
 from graft import edit
-from nova.cmd import manage
+from nova.cmd import manage  # noqa: F401
 
 
 class TestNovaManagePlacement:
