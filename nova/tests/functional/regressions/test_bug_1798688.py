@@ -24,11 +24,11 @@ class UnshelveOnceOffloadedTestCase(Base):
 
     Shelve offload used to save SHELVED_OFFLOADED first and to remove the
     server's allocation from Placement later. A user who polls the API and
-    unshelves in between has the scheduler claim room for a consumer which
-    still holds the old host, and whose generation is about to vanish. Either
-    the claim comes too late and fails with a conflict, or it comes in time
-    and the offload removes it along with the old allocation: the server then
-    runs and holds nothing.
+    unshelves in between has the scheduler claim room for a consumer that
+    still holds the old host. If the claim comes before the removal, it is
+    removed as well, and the server runs and holds nothing. If it comes after,
+    the server gets the old host back beside the new one, for good; or, where
+    a claim says which generation of the consumer it has seen, a conflict.
 
     So when the API shows SHELVED_OFFLOADED, Placement holds nothing for the
     server, and an unshelve from that moment on is like any other.

@@ -109,7 +109,7 @@ class UsageDuringConfirmResizeTestCase(Base):
         :param periodic: whether update_available_resource runs at that moment
         :returns: the usage at that moment, before and after the periodic task
         """
-        original = fake.FakeDriver.confirm_migration
+        original = fake.MediumFakeDriver.confirm_migration
         seen = []
 
         def look_first(*args, **kwargs):
@@ -119,7 +119,7 @@ class UsageDuringConfirmResizeTestCase(Base):
             seen.append(self._usage())
             return original(*args, **kwargs)
 
-        self.stub_out('nova.virt.fake.FakeDriver.confirm_migration',
+        self.stub_out('nova.virt.fake.MediumFakeDriver.confirm_migration',
                       look_first)
         self.api.post_server_action(server_id, {'confirmResize': None})
         self._wait_for_server(server_id, 'ACTIVE')

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright nova-ledger contributors
+"""What the ledger's functional tests share, on each series of Nova."""
+
+import functools
+import inspect
+import threading
+import time
+
+import placement_fixture
+
+from nova import context
+from nova import exception
+from nova import objects
+from nova.tests.functional import integrated_helpers
+from nova.tests.functional import test_servers
+from nova.virt import fake
+
+# One of the images that nova's tests have.
+IMAGE = '155d900f-4e14-4e4c-a73d-069cbf4541e6'
+
+# Seconds that an operation may take before the test gives up.
+PATIENCE = 30
+
+# Queens still has it among the servers' tests.
+Base = getattr(
+    integrated_helpers
+    if hasattr(integrated_helpers, 'ProviderUsageBaseTestCase')
+    else test_servers, 'ProviderUsageBaseTestCase')
+
+
+class LedgerTestCase(Base):
+    """A cloud in one process, with a hand on each of its moments.
+
+    A moment is just before or after a request to Placement, or just before a
+    call of the virt driver: there the operation stands still while the test
+    acts. What happens to the test's own requests and calls is no moment.
+    """
+
+    compute_driver = 'fake.MediumFakeDriver'
+
+    def setUp(self):
+        # Nova's own fixture, which loads Placement, comes after the tap.
+        self.tap = self.useFixture(placement_fixture.PlacementTap())
+        super(LedgerTestCase, self).setUp()
+        self.context = context.get_admin_context()
+        self.acting = threading.Lock()
+        flavors = self.api.get_flavors()
+        self.small, self.large = flavors[0], flavors[2]
+
+    # The cloud
+
+    def start_hosts(self, *hosts):
+        for host in hosts:
+            self._start_compute(host)
+
+    def stop_host(self, host):
+        """Let a host be down, as after a power cut."""
+        self.computes[host].stop()
+        self.api.put_service(self.service_id(host), {'forced_down': True})
+
+    def service_id(self, host):
+        return self.api.get_services(host=host, binary='nova-compute')[0]['id']
+
+    # Servers
+
+    def start_boot(self, host=None):
+        """Ask for a small server and return its id."""
+        request = {
+            'name': 'guest',
+            'imageRef': IMAGE,
+            'flavorRef': self.small['id'],
+            'networks': 'none',
+        }
+        if host:
+            request['availability_zone'] = 'nova:%s' % host
+        return self.api.post_server({'server': request})['id']
+
+    def boot(self, host):
+        """Return the id of a small server that runs on a host."""
+        server_id = self.start_boot(host)
+        self.wait_for(server_id, 'ACTIVE')
+        return server_id
+
+    def act(self, server_id, action, body=None):
+        self.api.post_server_action(server_id, {action: body})
+
+    def wait_for(self, server_id, *statuses):
+        """Wait until a server is at rest in a status, and return its host."""
+        server = {}
+
+        def settled():
+            server.update(self.api.get_server(server_id))
+            return (server['status'] in statuses and
+                    server['OS-EXT-STS:task_state'] is None)
+
+        self.wait_until(settled, lambda: 'server: %s' % server)
+        return server['OS-EXT-SRV-ATTR:host']
+
+    def records(self, server_id):
+        """A server's instance, None if no cell has it, and its migrations."""
+        cell1 = self.cell_mappings['cell1']
+        with context.target_cell(self.context, cell1) as cell:
+            migrations = objects.MigrationList.get_by_filters(
+                cell, {'instance_uuid': server_id})
+            try:
+                instance = objects.Instance.get_by_uuid(
+                    cell, server_id, expected_attrs=[])
+            except exception.InstanceNotFound:
+                instance = None
+        return instance, migrations
+
+    def wait_until_source_is_free(self, server_id):
+        """Wait until a server's migrations hold nothing: the end of a move."""
+        _, migrations = self.records(server_id)
+        for migration in migrations:
+            self.wait_until(
+                lambda: not self.holdings(migration.uuid),
+                lambda: 'the source is still held: %s' % self.tap.story())
+
+    def wait_until(self, condition, story):
+        deadline = time.time() + PATIENCE
+        while not condition():
+            if time.time() > deadline:
+                self.fail('Waited %s s in vain; %s' % (PATIENCE, story()))
+            time.sleep(0.1)
+
+    # Placement
+
+    def holdings(self, consumer):
+        """What a consumer holds: resources by host."""
+        held = self.tap.allocations(consumer)
+        return {name: held[provider]
+                for name, provider in self.tap.providers().items()
+                if provider in held}
+
+    @staticmethod
+    def resources(*flavors):
+        """What servers of these flavors hold together."""
+        return {
+            'VCPU': sum(flavor['vcpus'] for flavor in flavors),
+            'MEMORY_MB': sum(flavor['ram'] for flavor in flavors),
+            'DISK_GB': sum(flavor['disk'] for flavor in flavors),
+        }
+
+    # Moments
+
+    def at_each_moment(self, act):
+        """Call act(label) at each moment from now on.
+
+        An error in it fails the test at its end, and not the operation.
+        """
+        def moment(label):
+            if not self.acting.acquire(False):
+                return
+            try:
+                act(label)
+            except Exception as error:
+                self.tap.fail(error)
+            finally:
+                self.acting.release()
+
+        # When the test ends, wait for the last act and begin no other.
+        self.addCleanup(self.acting.acquire)
+        self.tap.tap(lambda request: moment(
+            '%s %s' % (request.when, request.label)))
+        driver = fake.MediumFakeDriver
+        for name, _ in inspect.getmembers(driver, inspect.isfunction):
+            if not name.startswith('_'):
+                self.before(driver, name, functools.partial(
+                    moment, 'driver.%s' % name))
+
+    def before(self, cls, name, act):
+        """Call act() before each call of a method."""
+        original = getattr(cls, name)
+
+        def act_first(*args, **kwargs):
+            act()
+            return original(*args, **kwargs)
+
+        self.stub_out(
+            '%s.%s.%s' % (cls.__module__, cls.__name__, name), act_first)
+
+    def once_saved(self, vm_state, act):
+        """Call act() when an instance has just been saved in a state.
+
+        The operation that saves it stands still meanwhile.
+
+        :returns: an event, set when this is over
+        """
+        original = objects.Instance.save
+        seen = threading.Event()
+        acted = threading.Event()
+
+        def save_and_act(instance, *args, **kwargs):
+            result = original(instance, *args, **kwargs)
+            if instance.vm_state == vm_state and not seen.is_set():
+                seen.set()
+                act()
+                acted.set()
+            return result
+
+        self.stub_out('nova.objects.Instance.save', save_and_act)
+        return acted
