@@ -1,4 +1,6 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# Copyright nova-ledger contributors
 """What ``graft checkout`` costs: time and memory, beyond pip's own.
 
 For each series three programs run one after the other, each from nothing:

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright nova-ledger contributors
 """graft: grows the fork in ``nova/`` onto a released Nova.
 
 The words that a graft says (see :mod:`graft.mirror`) are here to be

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright nova-ledger contributors
 """The body of an upstream function, as an edit sees it.
 
 An edit says what happens to the function by anchors (see
@@ -14,9 +16,9 @@ from graft.pattern import Match
 from graft.pattern import Pattern
 from graft.pattern import statements
 from graft.series import Series
-from graft.text import Text
 from graft.text import block
 from graft.text import reindent
+from graft.text import Text
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -169,7 +171,7 @@ class Body:
             shared = sum(name in line for name in wanted)
             likeness = difflib.SequenceMatcher(
                 None, str(pattern), line).ratio()
-            if shared and likeness > 0.3:
+            if likeness > (0.3 if shared else 0.6):
                 scores[statement.lineno] = (shared, likeness)
         best = sorted(scores, key=lambda number: scores[number])[-3:]
         return sorted(best)

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright nova-ledger contributors
 """Changes: what the fork does, each fit to be one Gerrit review."""
 from __future__ import annotations
 
@@ -9,6 +11,7 @@ from typing import Any
 
 from graft import toml
 from graft.errors import GraftError
+from graft.errors import UsageError
 from graft.series import AllSeries
 from graft.series import Series
 
@@ -62,12 +65,14 @@ class Change:
             raise GraftError(
                 f'{path}: {"; ".join(wrong)}',
                 'See the reference of changes in the documentation.')
-        return cls(
-            name=name,
-            message=text['message'].strip() + '\n',
-            fixes=tuple(all_series.range(text['fixes'])),
-            pins=tuple(all_series.range(text['pins'])),
-            **{key: tuple(value) for key, value in data.items()})
+        try:
+            fixes, pins = (tuple(all_series.range(text[key]))
+                           for key in ('fixes', 'pins'))
+        except UsageError as error:
+            raise UsageError(f'{path}: {error.message}', error.hint) from error
+        return cls(name=name, message=text['message'].strip() + '\n',
+                   fixes=fixes, pins=pins,
+                   **{key: tuple(value) for key, value in data.items()})
 
     @property
     def change_id(self) -> str:

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright nova-ledger contributors
 """graft's commands."""
 from __future__ import annotations
 
@@ -55,7 +57,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as error:
-        print(f'graft: {error}', file=sys.stderr)
+        print(f'graft: {error.filename}: {error.strerror}'
+              if error.filename else f'graft: {error}', file=sys.stderr)
         return 1
 
 
@@ -188,7 +191,9 @@ def _status(project: Project, options: argparse.Namespace) -> int:
     with Progress('looking at releases', len(series)) as progress:
         found = status.states(project, series, progress.advance)
     table = status.markdown(project, series, found)
-    moved = status.State.MOVED in found.values()
+    moved = status.stories(project, found)
+    for story in moved:
+        print(f'graft: {story}', file=sys.stderr)
     if options.update:
         page = options.update.read_text(encoding='utf-8')
         options.update.write_text(status.update(page, table),

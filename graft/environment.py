@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright nova-ledger contributors
 """The environment a series' tests run in: its Python and what it pins.
 
 Nova itself is not installed there: a tree is, by being the working
@@ -143,8 +145,8 @@ def find_interpreter(series: Series) -> pathlib.Path:
 
 
 def _candidates(version: str) -> Iterator[pathlib.Path]:
-    for folder in os.environ.get('PATH', '').split(os.pathsep):
-        yield pathlib.Path(folder) / f'python{version}'
+    for place in os.environ.get('PATH', '').split(os.pathsep):
+        yield pathlib.Path(place) / f'python{version}'
     roots = [os.environ.get('PYENV_ROOT'), '~/.pyenv']
     for root in filter(None, roots):
         versions = pathlib.Path(root).expanduser() / 'versions'

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright nova-ledger contributors
 """What graft says when it can't go on.
 
 Every message names what was wrong and what to do about it; a user never

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright nova-ledger contributors
 """A series' changes as patches, for those who build their own packages."""
 from __future__ import annotations
 

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright nova-ledger contributors
 """The fork of one release: which changes it takes and what they make."""
 from __future__ import annotations
 

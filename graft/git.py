@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright nova-ledger contributors
 """git, as far as graft needs it."""
 from __future__ import annotations
 

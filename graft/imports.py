@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright nova-ledger contributors
 """Merging a graft's imports into upstream's, in hacking order.
 
 OpenStack's order (hacking's H306): three groups, the standard library's,

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright nova-ledger contributors
 """Commit messages by OpenStack's rules."""
 from __future__ import annotations
 

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright nova-ledger contributors
 """Grafts: files at a path that upstream has, which mirror what they touch.
 
 A graft is valid Python that holds only our words. Its classes and functions
@@ -23,8 +25,8 @@ from graft.errors import GraftError
 from graft.pattern import Pattern
 from graft.series import AllSeries
 from graft.series import Series
-from graft.text import Text
 from graft.text import reindent
+from graft.text import Text
 
 WORDS = ('edit', 'add', 'replace')
 
@@ -138,7 +140,7 @@ class Mirror:
                     isinstance(decorator.func, ast.Name) and
                     decorator.func.id in WORDS):
                 try:
-                    told = {keyword.arg: ast.literal_eval(keyword.value)
+                    told = {str(keyword.arg): ast.literal_eval(keyword.value)
                             for keyword in decorator.keywords}
                     item = Item(decorator.func.id, node, owner, neighbours,
                                 **told)

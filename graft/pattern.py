@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright nova-ledger contributors
 """Anchors: small Python patterns, matched on the syntax tree.
 
 A pattern is Python in which ``...`` stands for anything: any expression, any
@@ -150,9 +152,12 @@ def _same(wanted: object, found: object) -> bool:
         if field in _SILENT:
             continue
         part = getattr(wanted, field, None)
-        if open_ended and field in _OPTIONAL_BLOCKS and not part:
+        there = getattr(found, field, None)
+        if field in _OPTIONAL_BLOCKS and not part and open_ended:
             continue
-        if not _same(part, getattr(found, field, None)):
+        if field in _OPTIONAL_BLOCKS and part and not there:
+            return False
+        if not _same(part, there):
             return False
     return True
 

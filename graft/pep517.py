@@ -1,9 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright nova-ledger contributors
 """The build backend: ``pip install .`` builds the fork's wheel.
 
 The series is the newest one, or what ``GRAFT_SERIES`` names.
 """
 from __future__ import annotations
 
+import io
 import os
 import pathlib
 import tarfile
@@ -40,13 +43,18 @@ def build_sdist(
     sdist_directory: str, config_settings: dict | None = None,
 ) -> str:
     """Pack the project's sources, not Nova's; PEP 517."""
-    fork = _wheel(config_settings).fork
+    wheel = _wheel(config_settings)
+    fork = wheel.fork
     name = f'nova-{fork.version}'
     path = pathlib.Path(sdist_directory, f'{name}.tar.gz')
     root = fork.project.root
     with tarfile.open(path, 'w:gz', format=tarfile.PAX_FORMAT) as archive:
         for file in Repository(root).git('ls-files').splitlines():
             archive.add(root / file, f'{name}/{file}')
+        info = tarfile.TarInfo(f'{name}/PKG-INFO')
+        metadata = wheel.metadata()[f'{name}.dist-info/METADATA']
+        info.size = len(metadata)
+        archive.addfile(info, io.BytesIO(metadata))
     return path.name
 
 

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright nova-ledger contributors
 """Progress of long work: on a terminal, and nothing in a pipe."""
 from __future__ import annotations
 

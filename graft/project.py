@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright nova-ledger contributors
 """The project: where its rooms are and what is in them."""
 from __future__ import annotations
 

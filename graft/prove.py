@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright nova-ledger contributors
 """Proof: a change's tests fail on the stock release and pass on the fork."""
 from __future__ import annotations
 

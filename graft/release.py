@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright nova-ledger contributors
 """A release of Nova, as its maintainers published it.
 
 It comes from the package index by pip, as a wheel, and is kept in

@@ -1,6 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright nova-ledger contributors
 """A change as a commit on a branch of a real clone of Nova."""
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import pathlib
 import re
@@ -98,11 +101,9 @@ class Review:
     def _branches(self) -> list[str]:
         """The branch's name and that of what it follows."""
         refs = [self.clone.git('rev-parse', '--abbrev-ref', 'HEAD')]
-        try:
+        with contextlib.suppress(GraftError):  # It may follow nothing.
             refs.append(self.clone.git('rev-parse', '--abbrev-ref',
                                        'HEAD@{upstream}'))
-        except GraftError:
-            pass  # It follows nothing.
         return refs
 
     def _signer(self) -> str:

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright nova-ledger contributors
 """The series: which release of Nova each is, and what it runs on."""
 from __future__ import annotations
 

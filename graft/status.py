@@ -1,9 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright nova-ledger contributors
 """The table of what is fixed where, by looking at every release's code."""
 from __future__ import annotations
 
 from collections.abc import Sequence
 import re
 
+from graft.errors import AnchorError
 from graft.errors import GraftError
 from graft.fork import Fork
 from graft.fork import State
@@ -25,6 +28,21 @@ def states(
         if progress:
             progress()
     return found
+
+
+def stories(
+    project: Project, found: dict[tuple[str, str], State],
+) -> list[str]:
+    """Of each anchor that moved, where, and what is there now."""
+    told = []
+    for (change, series), state in found.items():
+        if state is State.MOVED:
+            fork = Fork.of(project, project.series.named(series))
+            try:
+                fork.modules_of(project.change(change))
+            except AnchorError as error:
+                told.append(str(error))
+    return told
 
 
 def markdown(

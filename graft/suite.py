@@ -1,8 +1,11 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright nova-ledger contributors
 """Running tests in a tree, in parallel, by stestr.
 
 stestr finds tests by walking a folder. Importing all of Nova's takes longer
 than running a few, so that a small package that loads just the wanted ones
-stands in their place.
+stands in their place. What does not load is one failing test there, or else
+stestr would run none.
 """
 from __future__ import annotations
 
@@ -16,12 +19,32 @@ from graft.environment import Environment
 from graft.errors import GraftError
 
 _SUITE = '''\
+import unittest
+
 NAMES = {names!r}
 
 
+def not_loaded(name, why):
+    def fail():
+        raise ImportError(why)
+
+    fail.__name__ = '{not_loaded}' + name
+    return unittest.FunctionTestCase(fail)
+
+
 def load_tests(loader, tests, pattern):
-    return loader.loadTestsFromNames(NAMES)
+    suite = unittest.TestSuite()
+    for name in NAMES:
+        found = loader.loadTestsFromName(name)
+        if loader.errors:
+            found = not_loaded(name, loader.errors.pop())
+            del loader.errors[:]
+        suite.addTest(found)
+    return suite
 '''
+
+#: Stands before the name of what could not be loaded.
+NOT_LOADED = 'not-loaded.'
 
 
 @dataclasses.dataclass(frozen=True)
@@ -83,7 +106,8 @@ class Suite:
     def _prepare(self) -> None:
         folder = self.tree / 'graft_suite'
         folder.mkdir(exist_ok=True)
-        (folder / '__init__.py').write_text(_SUITE.format(names=self.names))
+        (folder / '__init__.py').write_text(
+            _SUITE.format(names=self.names, not_loaded=NOT_LOADED))
 
     def _stestr(self, *words: str, stdout=None, stderr=None) -> int:
         workers = str(os.cpu_count() or 1)
@@ -113,9 +137,17 @@ def _read(stream) -> Outcome:
         if status in ('success', 'xfail'):
             passed.append(name)
         elif status in ('fail', 'uxsuccess', 'inprogress'):
-            said = ''.join(detail.as_text()
-                           for detail in test['details'].values()
-                           if detail.content_type.type == 'text')
-            load = '_FailedTest' in name or 'unittest.loader' in name
-            (broken if load else failed)[name] = said
+            said = _said(test['details'])
+            if name.startswith(NOT_LOADED):
+                broken[name.removeprefix(NOT_LOADED)] = said
+            else:
+                failed[name] = said
     return Outcome(tuple(sorted(passed)), failed, broken, seconds)
+
+
+def _said(details: dict) -> str:
+    """What a test said, its traceback last."""
+    texts = {name: detail.as_text() for name, detail in details.items()
+             if detail.content_type.type == 'text'}
+    return '\n'.join(texts[name] for name in
+                     sorted(texts, key=lambda name: 'traceback' in name))

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright nova-ledger contributors
 """A module's text, changed by splices so that the rest stays as it was.
 
 The syntax tree says where a thing stands; only those lines are touched.

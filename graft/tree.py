@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright nova-ledger contributors
 """Trees: a release and the changes on it, as a git history.
 
 A tree is the same, commit ids and all, wherever and whenever it is made
@@ -105,12 +107,9 @@ class Tree:
 
         What is interrupted half-way so leaves no half of a tree.
         """
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            folder = tempfile.mkdtemp(
-                prefix=f'.{self.path.name}.', dir=self.path.parent)
-        except OSError as error:
-            raise GraftError(f'{self.path}: {error.strerror}') from error
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        folder = tempfile.mkdtemp(
+            prefix=f'.{self.path.name}.', dir=self.path.parent)
         try:
             yield pathlib.Path(folder)
         finally:

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright nova-ledger contributors
 """The fork's wheel: the release's own, with what the changes make of it.
 
 Everything the changes do not touch is taken over as it is. The same input
@@ -14,7 +16,6 @@ import pathlib
 import tempfile
 import zipfile
 
-from graft.errors import GraftError
 from graft.fork import Fork
 
 
@@ -39,11 +40,8 @@ class Wheel:
         :returns: the file's path
         """
         files = self._files()
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            handle, fresh = tempfile.mkstemp(prefix='.nova-', dir=folder)
-        except OSError as error:
-            raise GraftError(f'{folder}: {error.strerror}') from error
+        folder.mkdir(parents=True, exist_ok=True)
+        handle, fresh = tempfile.mkstemp(prefix='.nova-', dir=folder)
         try:
             with (os.fdopen(handle, 'wb') as file,
                   zipfile.ZipFile(file, 'w', zipfile.ZIP_DEFLATED) as archive):

@@ -1,4 +1,6 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# Copyright nova-ledger contributors
 """Check that the repository holds only what was written for it.
 
 Nova and Placement are dependencies and are never copied. A run of five or

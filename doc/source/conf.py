@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright nova-ledger contributors
 """Sphinx's settings."""
 project = 'nova-ledger'
 copyright = 'nova-ledger contributors'

@@ -12,7 +12,7 @@ import fixtures
 try:
     from testtools import content
 except ImportError:
-    content = None
+    content = None  # type: ignore[assignment]
 
 from placement_fixture import calls
 from placement_fixture import rules

@@ -74,8 +74,11 @@ class AuditDuringLiveMigrationTestCase(
             'status': 'ACTIVE', 'OS-EXT-SRV-ATTR:host': 'dest'})
         # Nova lets go of the source last of all.
         migration = self.get_migration_uuid_for_instance(self.server['id'])
-        while self._holdings(migration):
+        for _ in range(200):
+            if not self._holdings(migration):
+                return
             time.sleep(0.1)
+        self.fail('The migration still holds %s' % self._holdings(migration))
 
     def _audit(self, delete=True):
         """Run the audit as an operator would.
