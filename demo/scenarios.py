@@ -32,7 +32,7 @@ class Scenario:
 
 SCENARIOS = (
     Scenario(
-        change='bug-2045785',
+        change='audit-in-flight',
         play='audit_during_live_migration',
         title='An audit during a live migration',
         story='A server is live migrated from host1 to host2. While the '

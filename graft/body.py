@@ -17,6 +17,7 @@ from graft.pattern import Pattern
 from graft.pattern import statements
 from graft.series import Series
 from graft.text import block
+from graft.text import joined
 from graft.text import reindent
 from graft.text import Text
 
@@ -73,8 +74,8 @@ class Body:
     def remove(self, *anchors: str) -> None:
         """Take statements out, with the comments right above them."""
         ranges = [self._lines(anchor) for anchor in anchors]
-        for first, last in _joined(ranges):
-            self._cut(first, last)
+        for first, last in ranges:
+            self.text.cut(first, last)
 
     def move(
         self, *anchors: str, before: str | None = None,
@@ -91,8 +92,8 @@ class Body:
         if self._is_paragraph(ranges):
             moved = moved + '\n' if before else '\n' + moved
         self.text.splice(line, line, moved)
-        for first, last in _joined(ranges):
-            self._cut(first, last)
+        for first, last in ranges:
+            self.text.cut(first, last)
 
     def wrap(self, *anchors: str, code: str) -> None:
         """Put statements that follow each other into a new block.
@@ -100,13 +101,13 @@ class Body:
         :param code: the new code; its line of ``...`` stands for them
         """
         ranges = [self._lines(anchor) for anchor in anchors]
-        joined = _joined(ranges)
-        if len(joined) != 1:
+        runs = joined(ranges)
+        if len(runs) != 1:
             raise GraftError(
                 f'{self._where}: the statements to wrap do not follow each '
-                f'other:\n{self._quote(first for first, _ in joined)}',
+                f'other:\n{self._quote(first for first, _ in runs)}',
                 'Wrap them one by one, or name what is between them too.')
-        first, last = joined[0]
+        first, last = runs[0]
         done = []
         code = self._code(code, self._indent(first))
         for line in code.splitlines(keepends=True):
@@ -218,14 +219,9 @@ class Body:
                         self._indent(first))
 
     def _is_paragraph(self, ranges: list[tuple[int, int]]) -> bool:
-        return (len(_joined(ranges)) == 1 and
+        return (len(joined(ranges)) == 1 and
                 self.text.is_blank(ranges[0][0] - 1) and
                 self.text.is_blank(ranges[-1][1]))
-
-    def _cut(self, first: int, last: int) -> None:
-        if self.text.is_blank(first - 1) and self.text.is_blank(last):
-            last += 1
-        self.text.splice(first, last, '')
 
     def _replace_expression(self, node: ast.expr, code: str) -> None:
         assert node.end_lineno is not None
@@ -245,13 +241,3 @@ def _is_expression(code: str) -> bool:
     except SyntaxError:
         return False
     return True
-
-
-def _joined(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Ranges of lines, those that touch made one."""
-    joined: list[tuple[int, int]] = []
-    for first, last in sorted(ranges):
-        if joined and joined[-1][1] == first:
-            first = joined.pop()[0]
-        joined.append((first, last))
-    return joined

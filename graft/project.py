@@ -52,12 +52,13 @@ class Project:
                 for path in sorted((self.root / 'changes').glob('*.toml'))]
 
     def change(self, name: str) -> Change:
-        """The change of a name.
+        """The change of a name, or of a bug: ``bug-1798688``.
 
         :raises UsageError: where there is none
         """
         for change in self.changes:
-            if change.name == name:
+            bugs = [f'bug-{bug}' for bug in change.bugs]
+            if name in (change.name, *bugs):
                 return change
         raise UsageError(
             f'There is no change "{name}".',

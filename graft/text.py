@@ -41,6 +41,7 @@ class Text:
         except SyntaxError as error:
             raise GraftError(f'{path}: not Python: {error}') from error
         self._splices: list[tuple[int, int, int, str]] = []
+        self._cuts: list[tuple[int, int]] = []
 
     def splice(self, first: int, last: int, text: str) -> None:
         """Put a text in place of the lines from first up to last.
@@ -57,11 +58,23 @@ class Text:
         text = re.sub('\r?\n', self._line_end, text)
         self._splices.append((start, end, len(self._splices), text))
 
+    def cut(self, first: int, last: int) -> None:
+        """Take lines out, from first up to last.
+
+        Where a whole paragraph goes, by one cut or several, one of the blank
+        lines around it goes too.
+        """
+        self._cuts.append((first, last))
+
     def spliced(self) -> str:
         """The text with all splices made.
 
         :raises GraftError: where two of them touch the same lines
         """
+        for first, last in joined(self._cuts):
+            blank = self.is_blank(first - 1) and self.is_blank(last)
+            self.splice(first, last + blank, '')
+        self._cuts = []
         done, at = [], 0
         for start, end, _, text in sorted(self._splices):
             if start < at:
@@ -181,3 +194,13 @@ def _inside_strings(code: str) -> set[int]:
     except (tokenize.TokenError, SyntaxError):
         pass  # A fragment, such as code that ends within parentheses.
     return inside
+
+
+def joined(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Ranges of lines, those that touch made one."""
+    runs: list[tuple[int, int]] = []
+    for first, last in sorted(ranges):
+        if runs and runs[-1][1] == first:
+            first = runs.pop()[0]
+        runs.append((first, last))
+    return runs

@@ -7,6 +7,7 @@ import contextlib
 import io
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import textwrap
@@ -78,12 +79,17 @@ class ProjectTestCase(TestCase):
             [sys.executable, '-m', 'graft', '--root', str(self.root),
              *map(str, words)],
             cwd=HERE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            text=True, **more)
+            text=True, preexec_fn=_heed_interrupts, **more)
 
     def names_below(self, folder):
         """The names of what is in a folder, none where there is none."""
         return (sorted(path.name for path in folder.iterdir())
                 if folder.exists() else [])
+
+
+def _heed_interrupts():
+    # Whoever is run in the background is made to ignore them.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def git(folder, *words, stdin=None):

@@ -12,7 +12,7 @@ from nova.i18n import _
 from nova import objects
 
 
-@add(change='bug-2045785')
+@add(change='audit-in-flight')
 def _may_hold_in_cell(ctxt, consumer_uuid, cn_uuid):
     """Whether a cell knows why a consumer holds resources of a node.
 
@@ -56,7 +56,7 @@ def _may_hold_in_cell(ctxt, consumer_uuid, cn_uuid):
 
 class PlacementCommands:
 
-    @add(change='bug-2045785')
+    @add(change='audit-in-flight')
     def _may_hold(self, ctxt, consumer_uuid, cn_uuid):
         """Whether a consumer may hold resources of a compute node.
 
@@ -89,7 +89,7 @@ class PlacementCommands:
                      'cells': ', '.join(silent)}, file=sys.stderr)
         return bool(silent)
 
-    @edit(change='bug-2045785', series='ussuri..')
+    @edit(change='audit-in-flight', series='ussuri..')
     def _check_orphaned_allocations_for_provider(body):
         """Look a suspect up afresh, now that Placement has been read."""
         body.insert('''

@@ -146,9 +146,10 @@ class LedgerTestCase(Base):
     # Moments
 
     def at_each_moment(self, act):
-        """Call act(label) at each moment from now on.
+        """Call act(label) at each moment from now on; to be used once.
 
-        An error in it fails the test at its end, and not the operation.
+        What others do meanwhile is no moment. An error in act fails the test
+        at its end, and not the operation.
         """
         def moment(label):
             if not self.acting.acquire(False):

@@ -9,7 +9,7 @@ from nova.cmd import manage  # noqa: F401
 
 class TestNovaManagePlacement:
 
-    @edit(change='bug-2045785', series='ussuri..')
+    @edit(change='audit-in-flight', series='ussuri..')
     def test_check_orphaned_allocations_for_provider(body):
         body.insert('''
             self.useFixture(fixtures.MockPatchObject(
