@@ -14,6 +14,7 @@ import ast
 import copy
 import dataclasses
 import pathlib
+from typing import Any
 import warnings
 
 from graft import imports
@@ -258,11 +259,15 @@ def _gap(item: Item) -> str:
 def _find(text: Text, dotted: str):
     """The class or function of a dotted name in a module, or None.
 
+    ``__body__`` is the class or module itself that it is in.
+
     :raises AnchorError: where there are several
     """
     block: list[ast.stmt] = text.tree.body
-    found = None
+    found: Any = text.tree
     for name in dotted.split('.'):
+        if name == '__body__':
+            return found
         named = [node for node in block
                  if isinstance(node, Function | ast.ClassDef) and
                  node.name == name]

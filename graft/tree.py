@@ -92,7 +92,9 @@ class Tree:
                           f'The release as published.\n')
         git.git('tag', 'release')
         for change in self.fork.changes():
-            if self.fork.write(change, git.folder, fix=not self.stock):
+            self.fork.write(change, git.folder, fix=not self.stock)
+            # What it brings may be there already, by an earlier change.
+            if not git.is_clean():
                 self._commit(git, message.compose(change))
         (git.folder / '.git/graft').write_text(self._digest() + git.head())
 

@@ -247,6 +247,20 @@ class TestEdit(MirrorTestCase):
                 body.replace("'ü'", '3')
             """))
 
+    def test_what_stands_in_no_function(self):
+        done = self.applied("""
+            @edit(change='bug-1')
+            def __body__(body):
+                body.insert('import os', before='import sys')
+
+            class C:
+                @edit(change='bug-1')
+                def __body__(body):
+                    body.replace('x = 1', 'x = 2')
+            """)
+        self.assertIn('\nimport os\nimport sys\n', done)
+        self.assertIn('class C:\n\n    x = 2\n', done)
+
     def test_two_of_one_function(self):
         self.assertIn('def last():\n    a()\n    b()\n    return', (
             self.applied("""

@@ -30,6 +30,11 @@ class TestProject(base.ProjectTestCase):
         self.assert_told(error, 'no change "bug-1"',
                          'Known: bug-100, bug-200.')
 
+    def test_change_of_a_bug(self):
+        self.mini.replace('changes/01-bug-100.toml', '["100"]', '["77"]')
+        project = self.mini.project
+        self.assertIs(project.change('bug-100'), project.change('bug-77'))
+
     def test_grafts(self):
         project = self.mini.project
         self.assertEqual([base.miniature.MANAGER],

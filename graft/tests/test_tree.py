@@ -92,6 +92,16 @@ class TestContent(TreeTestCase):
             self.assertEqual(3, len(self.log(path, '--format=%s')))
             self.assertTrue((path / 'nova/tests/test_own_200.py').exists())
 
+    def test_no_commit_of_what_is_there_already(self):
+        self.mini.replace(
+            'changes/02-bug-200.toml',
+            '    "nova/tests/test_bug_200.py",\n', '')
+        self.mini.replace('changes/01-bug-100.toml', 'tests = [',
+                          'own_files = ["nova/tests/test_own_200.py"]\n'
+                          'tests = [')
+        path = self.tree(stock=True).make()
+        self.assertEqual(2, len(self.log(path, '--format=%s')))
+
     def test_ignore_rules_leave_nothing_out(self):
         self.mini.release('1.0.0', miniature.ALPHA,
                           **{'.gitignore': 'etc/\n*.py\n'})
