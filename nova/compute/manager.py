@@ -52,3 +52,23 @@ class ComputeManager:
         body.move('rt = self._get_resource_tracker()',
                   '....delete_allocation_for_shelve_offloaded_instance(...)',
                   before='instance.power_state = current_power_state')
+
+    @edit(change='shelve-offload-one-write')
+    def _shelve_offload_instance(body):  # noqa: F811
+        """Say that a server is offloaded, and so on no host, in one write.
+
+        A second write, of the host, would not look whether the server is
+        being unshelved by then, and take the new host away.
+        """
+        body.replace('instance.vm_state = vm_states.SHELVED_OFFLOADED',
+                     'instance.vm_state = vm_states.SHELVED_OFFLOADED',
+                     comment=True)
+        body.insert("left = {'host': instance.host, 'node': instance.node}",
+                    before='instance.save(expected_task_state=[...])')
+        body.move('self._nil_out_instance_obj_host_and_node(instance)',
+                  before='instance.save(expected_task_state=[...])')
+        body.remove('instance.save(expected_task_state=None)')
+        body.wrap('self._update_resource_tracker(context, instance)', code='''
+            with utils.temporary_mutation(instance, **left):
+                ...
+            ''')
