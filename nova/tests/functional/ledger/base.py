@@ -43,7 +43,6 @@ class LedgerTestCase(Base):
         # Nova's own fixture, which loads Placement, comes after the tap.
         self.tap = self.useFixture(placement_fixture.PlacementTap())
         super(LedgerTestCase, self).setUp()
-        self.context = context.get_admin_context()
         self.acting = threading.Lock()
         flavors = self.api.get_flavors()
         self.small, self.large = flavors[0], flavors[2]
@@ -61,6 +60,11 @@ class LedgerTestCase(Base):
 
     def service_id(self, host):
         return self.api.get_services(host=host, binary='nova-compute')[0]['id']
+
+    @staticmethod
+    def admin():
+        """A context, which nobody else may be in the middle of using."""
+        return context.get_admin_context()
 
     # Servers
 
@@ -100,7 +104,7 @@ class LedgerTestCase(Base):
     def records(self, server_id):
         """A server's instance, None if no cell has it, and its migrations."""
         cell1 = self.cell_mappings['cell1']
-        with context.target_cell(self.context, cell1) as cell:
+        with context.target_cell(self.admin(), cell1) as cell:
             migrations = objects.MigrationList.get_by_filters(
                 cell, {'instance_uuid': server_id})
             try:

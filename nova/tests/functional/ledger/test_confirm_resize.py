@@ -44,7 +44,7 @@ class ConfirmResizeTestCase(base.LedgerTestCase):
         usage = {}
         for host in self.computes:
             node = objects.ComputeNode.get_by_host_and_nodename(
-                self.context, host, host)
+                self.admin(), host, host)
             usage[host] = {
                 'VCPU': node.vcpus_used,
                 'MEMORY_MB': node.memory_mb_used,
@@ -66,7 +66,7 @@ class ConfirmResizeTestCase(base.LedgerTestCase):
 
     def _run_update_available_resource(self):
         for compute in self.computes.values():
-            compute.manager.update_available_resource(self.context)
+            compute.manager.update_available_resource(self.admin())
 
     def _count(self, label):
         """Let all hosts count, and note it if they count wrong."""
