@@ -145,6 +145,9 @@ def _parser() -> argparse.ArgumentParser:
     one.add_argument('change', help='a change, or "all"')
     one.add_argument('series', nargs='*',
                      help='where; by default in the newest series')
+    one.add_argument('--available', action='store_true',
+                     help='go on where a series can\'t be had here, for want '
+                          'of its Python, and say so')
 
     one = command('test', _test, 'run tests in the tree of a series',
                   'By default those of all changes. Words after "--" go to '
@@ -253,10 +256,12 @@ def _prove(project: Project, options: argparse.Namespace) -> int:
     proofs = []
     with Progress('proving', len(series)) as progress:
         for one in series:
-            proofs += prove.prove(project, one, changes)
+            new = prove.unavailable(one, changes) if options.available else []
+            new = new or prove.prove(project, one, changes)
+            for proof in new:
+                progress.say(prove.tell(proof))
+            proofs += new
             progress.advance()
-    for proof in proofs:
-        print(prove.tell(proof))
     passed = sum(len(proof.fork.passed) for proof in proofs if proof.fork)
     print(f'{passed} tests pass on the fork; '
           f'{len(prove.unproven(proofs))} of {len(proofs)} not proven')

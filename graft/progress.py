@@ -30,6 +30,14 @@ class Progress:
         if self._bar:
             self._bar.stop()
 
+    def say(self, text: str) -> None:
+        """Print a line of the work's own output."""
+        if self._bar:
+            self._bar.stop()
+        print(text, flush=True)
+        if self._bar:
+            self._bar.start()
+
     def advance(self) -> None:
         """One step is done."""
         if self._bar:

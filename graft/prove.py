@@ -10,6 +10,8 @@ import re
 
 from graft.change import Change
 from graft.environment import Environment
+from graft.environment import find_interpreter
+from graft.errors import UnavailableError
 from graft.fork import Fork
 from graft.fork import State
 from graft.project import Project
@@ -25,6 +27,7 @@ class Verdict(enum.Enum):
     PROVEN = 'proven'
     PINNED = 'fixed upstream'
     UNAFFECTED = 'not affected'
+    UNAVAILABLE = 'not proven here'
     UNPROVEN = 'NOT PROVEN'
 
     def __str__(self) -> str:
@@ -71,6 +74,19 @@ def prove(
         stock, forked = (_of(outcome, change) for outcome in both)
         proofs.append(judge(change, fork, stock, forked))
     return proofs
+
+
+def unavailable(series: Series, changes: Sequence[Change]) -> list[Proof]:
+    """What to say of changes where a series' Python is not here.
+
+    :returns: nothing where it is
+    """
+    try:
+        find_interpreter(series)
+    except UnavailableError as error:
+        return [Proof(change, series, Verdict.UNAVAILABLE, (error.message,))
+                for change in changes if change.concerns(series)]
+    return []
 
 
 def judge(

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright nova-ledger contributors
+import contextlib
 import io
 
 from graft.progress import Progress
@@ -24,6 +25,16 @@ class TestProgress(base.TestCase):
 
     def test_on_a_terminal(self):
         self.assertIn('looking', self.shown(Terminal()))
+
+    def test_what_is_said_goes_out(self):
+        for stream in (Terminal(), io.StringIO()):
+            out = io.StringIO()
+            self.patch_attribute('sys.stderr', stream)
+            with (contextlib.redirect_stdout(out),
+                  Progress('looking', 3) as progress):
+                progress.say('seen')
+                progress.advance()
+            self.assertEqual('seen\n', out.getvalue())
 
     def test_not_in_a_pipe(self):
         self.assertEqual('', self.shown(io.StringIO()))

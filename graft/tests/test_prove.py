@@ -115,6 +115,19 @@ class TestProve(base.ProjectTestCase):
         self.assertIn('does not load: ', out)
         self.assertIn('No module named \'no_such\'', out)
 
+    def test_where_there_is_no_python(self):
+        self.mini.replace('series/alpha/series.toml', '3.', '99.')
+        code, out, err = self.graft('prove', '--available', 'all', 'alpha')
+        self.assertEqual((0, ''), (code, err))
+        self.assertIn('bug-100 on alpha: not proven here\n    alpha runs on '
+                      'Python 99.', out)
+        self.assertIn('0 of 2 not proven', out)
+
+    def test_here_it_is_proven(self):
+        code, out, err = self.graft('prove', '--available', 'all', 'alpha')
+        self.assertEqual((0, ''), (code, err))
+        self.assertIn('bug-100 on alpha: proven', out)
+
     def test_not_affected_needs_no_environment(self):
         self.mini.replace('changes/01-bug-100.toml', 'beta..', '')
         self.patch_attribute('graft.prove.Environment', None)
