@@ -136,12 +136,14 @@ def find_interpreter(series: Series) -> pathlib.Path:
         for path in _candidates(version):
             if _is(path, version):
                 return path
-    wanted = ' or '.join(series.python)
+    wanted, best = ' or '.join(series.python), series.python[0]
+    ways = [f'"pyenv install {best}"',
+            f'your distribution\'s python{best}-venv package']
+    if int(best.split('.')[1]) >= 8:  # uv has none that are older.
+        ways.insert(0, f'"uv python install {best}"')
     raise UnavailableError(
         f'{series} runs on Python {wanted}, and none is here.',
-        f'Get one by "uv python install {series.python[0]}", '
-        f'"pyenv install {series.python[0]}" or your distribution\'s '
-        f'python{series.python[0]}-venv package.')
+        f'Get one by {" or ".join(ways)}.')
 
 
 def _candidates(version: str) -> Iterator[pathlib.Path]:

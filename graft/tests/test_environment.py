@@ -81,6 +81,11 @@ class TestFindInterpreter(base.TestCase):
             error, 'alpha', '3.8 or 3.7', 'uv python install 3.8',
             'pyenv install 3.8', 'python3.8-venv')
 
+    def test_none_and_too_old_for_uv(self):
+        error = self.assertRaises(UnavailableError, self.find, '3.6')
+        self.assert_told(error, 'pyenv install 3.6', 'python3.6-venv')
+        self.assertNotIn('uv', error.hint.replace('pyenv', ''))
+
 
 class TestFindUv(base.TestCase):
 
