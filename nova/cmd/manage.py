@@ -82,12 +82,23 @@ class PlacementCommands:
                   if context.is_cell_failure_sentinel(answer)]
         if any(answers[cell] for cell in answers if cell not in silent):
             return True
-        if silent:
-            print(_('Consumer UUID %(consumer_uuid)s is left alone: no answer '
-                    'from cell %(cells)s.')
-                  % {'consumer_uuid': consumer_uuid,
-                     'cells': ', '.join(silent)}, file=sys.stderr)
-        return bool(silent)
+        if answers and not silent:
+            return False
+        # No answer is not a no, nor is it one that there is nobody to ask.
+        self.could_not_know = True
+        print(_('Consumer UUID %(consumer_uuid)s is left alone: no answer '
+                'from cell %(cells)s.')
+              % {'consumer_uuid': consumer_uuid,
+                 'cells': ', '.join(silent) or '(there is none)'},
+              file=sys.stderr)
+        return True
+
+    @edit(change='audit-in-flight', series='ussuri..')
+    def audit(body):
+        """Do not say that all is well when a cell did not answer."""
+        body.insert('self.could_not_know = False',
+                    after='self.instances_mapping = ...')
+        body.replace('return 0', 'return 1 if self.could_not_know else 0')
 
     @edit(change='audit-in-flight', series='ussuri..')
     def _check_orphaned_allocations_for_provider(body):

@@ -4,11 +4,14 @@
 import contextlib
 import io
 import time
+from unittest import mock
 
+from oslo_db import exception as db_exc
 from oslo_utils.fixture import uuidsentinel as uuids
 
 from nova.cmd import manage
 from nova.conductor.tasks import live_migrate
+from nova import objects
 from nova.tests.functional import integrated_helpers
 from nova.virt import fake
 
@@ -177,6 +180,21 @@ class AuditDuringLiveMigrationTestCase(
         self.assertEqual({}, self._holdings(uuids.nobody))
         self.assertEqual(
             {'dest': self.resources}, self._holdings(self.server['id']))
+
+    def test_audit_leaves_alone_what_it_can_not_know_of(self):
+        self._allocate(uuids.nobody, 'dest')
+        said = io.StringIO()
+
+        with contextlib.redirect_stderr(said), mock.patch.object(
+                objects.Migration, 'get_by_uuid',
+                side_effect=db_exc.DBConnectionError):
+            self.assertEqual((1, ''), self._audit())
+
+        self.assertIn(uuids.nobody, said.getvalue())
+        self.assertEqual({'dest': self.resources},
+                         self._holdings(uuids.nobody))
+        # Once all cells answer again, it is known.
+        self._assert_orphan(uuids.nobody, 'dest')
 
     def test_allocation_of_nobody_is_an_orphan(self):
         self._allocate(uuids.nobody, 'dest')
