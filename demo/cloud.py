@@ -21,6 +21,8 @@ from nova.tests.functional import integrated_helpers
 
 from nova.cmd import manage
 from nova import context
+from nova import objects
+from nova import utils
 
 HOSTS = ('host1', 'host2')
 
@@ -103,6 +105,27 @@ class Cloud(integrated_helpers.ProviderUsageBaseTestCase):
         """Run the periodic task of a host's compute service now."""
         self.computes[host].manager.update_available_resource(
             context.get_admin_context())
+
+    def disable(self, host):
+        """Have the scheduler choose a host no more."""
+        service = objects.Service.get_by_host_and_binary(
+            context.get_admin_context(), host, 'nova-compute')
+        service.disabled = True
+        service.save()
+
+    def lock_on_each_host(self, server):
+        """Have the hosts not share their lock on a server.
+
+        They don't in any cloud whose computes are not one process.
+        """
+        synchronized = utils.synchronized
+
+        def unshared(name, *args, **kwargs):
+            if name == server.id:
+                return lambda function: function
+            return synchronized(name, *args, **kwargs)
+
+        self.stub_out('nova.utils.synchronized', unshared)
 
     def hold(self, function, when=lambda *args: True, after=False):
         """Have the next call of one of nova's methods stand still.

@@ -150,6 +150,36 @@ def unshelve_once_offloaded(cloud, seen):
     seen.end(words, is_right and server.status == 'ACTIVE')
 
 
+def unshelve_to_another_host_once_offloaded(cloud, seen):
+    """A user has a server unshelved elsewhere before the offload has ended."""
+    cloud.flags(shelved_offload_time=0)
+    server = cloud.boot(FLAVOR)
+    cloud.lock_on_each_host(server)
+
+    def look(moment, host):
+        seen.note(moment, '%s on %s' % (server.status, server.host or
+                                        'no host'), server.host == host)
+
+    look('server is ACTIVE on host1', 'host1')
+    offload = cloud.hold(
+        'nova.objects.instance.Instance.save', after=True,
+        when=lambda instance, *args: instance.vm_state == 'shelved_offloaded')
+    server.act('shelve')
+    offload.wait()
+    look('API says SHELVED_OFFLOADED', None)
+    cloud.disable('host1')
+    server.act('unshelve')
+    server.wait('ACTIVE')
+    look('it is unshelved', 'host2')
+    end = cloud.hold(
+        'nova.compute.manager.ComputeManager._delete_scheduler_instance_info')
+    offload.release()
+    end.wait()
+    look('the offload has ended', 'host2')
+    end.release()
+    seen.end(*_rest(cloud, server))
+
+
 def _pair(values):
     return '(%s)' % ', '.join(map(str, values))
 
@@ -162,7 +192,7 @@ def _rest(cloud, server):
             'there' if where == host else 'on %s' % where, **resources)
         for where, resources in sorted(holds.items()))
     words = '%s%s, holds %s' % (
-        server.status, ' on %s' % host if host else '', held or 'nothing')
+        server.status, ' on %s' % (host or 'no host'), held or 'nothing')
     return words, holds == {host: cloud.resources(FLAVOR)}
 
 

@@ -58,6 +58,14 @@ SCENARIOS = (
               'unshelves it.',
         measure='Figures: VCPUs that Placement holds on (host1, host2).',
         old='rocky'),
+    Scenario(
+        change='shelve-offload-one-write',
+        play='unshelve_to_another_host_once_offloaded',
+        title='An unshelve to another host',
+        story='The same, but the scheduler chooses host2, and the server is '
+              'unshelved there before host1 has come to the end of the '
+              'offload.',
+        measure='Figures: the server as the API shows it.'),
 )
 
 
