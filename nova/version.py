@@ -10,19 +10,22 @@ def __body__(body):
 
     pbr takes the digits of 34.0.0+ledger.1 for 34.0.1, or refuses it.
     """
-    if body.series < '2023.1':
-        # These run on Python 3.6 as well.
-        module, version, missing = (
-            'pkg_resources', 'get_distribution(self.package).version',
-            'DistributionNotFound')
-        body.insert('import pkg_resources', after='import pbr.version')
-    else:
-        module, version, missing = (
-            'importlib.metadata', 'version(self.package)',
-            'PackageNotFoundError')
-        body.insert('import importlib.metadata\n\n',
-                    before='import pbr.version')
-    body.insert(f'''
+    body.insert('''
+
+        def _installed(package):
+            """The version of a package that is installed, or None."""
+            try:
+                from importlib import metadata
+            except ImportError:
+                # Python 3.7 and older.
+                import pkg_resources
+                found = pkg_resources.working_set.by_key.get(package)
+                return found and found.version
+            try:
+                return metadata.version(package)
+            except metadata.PackageNotFoundError:
+                return None
+
 
         class _VersionInfo(pbr.version.VersionInfo):
             """The version, less its local part (PEP 440).
@@ -32,9 +35,8 @@ def __body__(body):
             """
 
             def semantic_version(self):
-                try:
-                    version = {module}.{version}
-                except {module}.{missing}:
+                version = _installed(self.package)
+                if version is None:
                     return super(_VersionInfo, self).semantic_version()
                 return pbr.version.SemanticVersion.from_pip_string(
                     version.partition('+')[0])
