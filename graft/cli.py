@@ -228,8 +228,10 @@ def _diff(project: Project, options: argparse.Namespace) -> int:
     change = project.change(options.change)
     tree = Tree(Fork.of(project, _one(project, options.series)))
     tree.make()
+    # What a review would hold; see "graft review".
     print(tree.git.git('show', '--stat', '--patch', '--format=%B',
-                       tree.commit_of(change)))
+                       tree.commit_of(change), '--', '.',
+                       *(f':(exclude){path}' for path in change.own_files)))
     return 0
 
 

@@ -133,6 +133,12 @@ class TestOutput(base.ProjectTestCase):
                      '+        self.heat(water', '+        self.assertIn'):
             self.assertIn(f'\n{line}', out)
 
+    def test_diff_is_what_a_review_holds(self):
+        code, out, err = self.graft('diff', 'bug-200', 'alpha')
+        self.assertEqual((0, ''), (code, err))
+        self.assertIn('nova/tests/test_bug_200.py', out)
+        self.assertNotIn('test_own_200', out)
+
     def test_diff_of_what_is_not_there(self):
         self.mini.replace('changes/01-bug-100.toml', 'beta..', '')
         code, out, err = self.graft('diff', 'bug-100', 'beta')
