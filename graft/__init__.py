@@ -45,5 +45,12 @@ def replace(
     return _unchanged
 
 
+def remove(
+    *, change: str, series: str = '', fixed_when: str = '',
+) -> Callable[[Member], Member]:
+    """An upstream function is taken out; the body here says nothing."""
+    return _unchanged
+
+
 def _unchanged(member: Member) -> Member:
     return member

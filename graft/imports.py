@@ -83,8 +83,9 @@ def merge(upstream: Text, wanted: list[Import]) -> None:
     there = [(one, node) for node in upstream.tree.body for one in read(node)]
     lacking = [new for new in wanted if not _is_there(new, there, upstream)]
     lacking.sort(key=lambda new: (new.group, new.key))
+    ordered = _ordered(there, upstream)
     for (_, (line, before, after)), some in itertools.groupby(
-            lacking, lambda new: (new.group, _place(new, there, upstream))):
+            lacking, lambda new: (new.group, _place(new, ordered, upstream))):
         upstream.splice(line, line, before + ''.join(map(str, some)) + after)
 
 
@@ -104,6 +105,19 @@ def _is_there(
                 f'there, not {str(new).strip()!r}',
                 'Give the graft\'s import a name of its own.')
     return False
+
+
+def _ordered(
+    there: list[tuple[Import, ast.stmt]], upstream: Text,
+) -> list[tuple[Import, ast.stmt]]:
+    """The imports that stand in order.
+
+    One that shares its line, as in ``import patch; patch.all()``, has to be
+    made before all others: it and what precedes it stand out of order.
+    """
+    first = [number for number, (_, node) in enumerate(there, 1)
+             if upstream.not_alone([node])]
+    return there[first[-1]:] if first else there
 
 
 def _place(

@@ -4,8 +4,8 @@
 
 A graft is valid Python that holds only our words. Its classes and functions
 carry the names of the upstream ones they touch, and each function says with
-:func:`graft.edit`, :func:`graft.add` or :func:`graft.replace` what happens
-and for which change. The imports at its top are merged into upstream's as
+:func:`graft.edit`, :func:`graft.add`, :func:`graft.replace` or
+:func:`graft.remove` what happens and for which change. The imports at its top are merged into upstream's as
 far as the added code needs them.
 """
 from __future__ import annotations
@@ -29,14 +29,14 @@ from graft.series import Series
 from graft.text import reindent
 from graft.text import Text
 
-WORDS = ('edit', 'add', 'replace')
+WORDS = ('edit', 'add', 'replace', 'remove')
 
 
 @dataclasses.dataclass(frozen=True)
 class Item:
     """One function of a graft and what it asks for.
 
-    :ivar word: edit, add or replace
+    :ivar word: edit, add, replace or remove
     :ivar node: the function
     :ivar owner: the names of the classes it is in
     :ivar neighbours: the names of its fellow members, in order
@@ -158,7 +158,7 @@ class Mirror:
                 return item
         raise GraftError(
             f'{self.path}: {".".join((*owner, node.name))} says neither '
-            f'@edit, @add nor @replace',
+            f'@edit, @add, @replace nor @remove',
             'Each function of a graft names what it does and its change.')
 
     def _do(self, upstream: Text, item: Item, series: Series) -> list[str]:
@@ -179,6 +179,9 @@ class Mirror:
             upstream.splice(upstream.first_line(function, comments=False),
                             function.end_lineno + 1, code)
             return [code]
+        if item.word == 'remove':
+            self._remove(upstream, function)
+            return []
         body = Body(upstream, function, item.name, series)
         self._run(item, body)
         return body.added
@@ -198,6 +201,15 @@ class Mirror:
             raise GraftError(
                 f'{self.path}: {item.name}: the edit itself fails: '
                 f'{type(error).__name__}: {error}') from error
+
+    @staticmethod
+    def _remove(upstream: Text, function: ast.stmt) -> None:
+        """Take a function out, and the gap above it."""
+        first = upstream.first_line(function)
+        while upstream.is_blank(first - 1):
+            first -= 1
+        assert function.end_lineno is not None
+        upstream.splice(first, function.end_lineno + 1, '')
 
     def _add(self, upstream: Text, item: Item) -> str:
         at = item.neighbours.index(item.node.name)

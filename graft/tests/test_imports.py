@@ -132,6 +132,24 @@ class TestMerge(base.TestCase):
         self.assertEqual('import os\r\nimport sys\r\n\r\na = 1\r\n',
                          module.spliced())
 
+    def test_after_what_has_to_come_first(self):
+        self.assertEqual(base.code("""
+            import sys
+            from nova import patch; patch.all()  # noqa
+
+            import os
+
+            from nova.api import wsgi
+            from nova import context
+            """), merged("""
+            import sys
+            from nova import patch; patch.all()  # noqa
+
+            import os
+
+            from nova import context
+            """, 'from nova.api import wsgi'))
+
     def test_relative(self):
         self.assertEqual('from .. import a\n',
                          merged('from .. import a\n', 'from .. import a'))

@@ -228,6 +228,32 @@ class TestReplace(MirrorTestCase):
             """, 'alpha has no function first', kind=AnchorError)
 
 
+class TestRemove(MirrorTestCase):
+
+    def test_with_its_comments_and_decorators(self):
+        self.assertNotIn('two', self.applied("""
+            class C:
+                @remove(change='bug-1')
+                def two():
+                    pass
+            """))
+
+    def test_gap(self):
+        done = self.applied("""
+            @remove(change='bug-1')
+            def last():
+                pass
+            """)
+        self.assertFalse(done.endswith('\n\n'), done)
+
+    def test_not_there(self):
+        self.refused("""
+            @remove(change='bug-1')
+            def first():
+                pass
+            """, 'alpha has no function first', kind=AnchorError)
+
+
 class TestEdit(MirrorTestCase):
 
     def test_async(self):

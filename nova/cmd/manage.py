@@ -5,11 +5,15 @@ import sys
 
 from graft import add
 from graft import edit
+from graft import remove
+from graft import replace
 from nova.compute import vm_states
 from nova import context
 from nova import exception
 from nova.i18n import _
+from nova.ledger import audit as ledger_audit
 from nova import objects
+from nova.scheduler.client import report
 
 
 @add(change='audit-in-flight')
@@ -110,3 +114,98 @@ class PlacementCommands:
                 # migrations of this node were listed.
                 continue
             ''', before='if consumer_type is not None: ...')
+
+    @remove(change='audit-by-ledger')
+    def _get_instances_and_current_migrations(self, ctxt, cn_uuid):
+        """See nova.ledger.cells."""
+
+    @remove(change='audit-by-ledger')
+    def _delete_allocations_from_consumer(
+            self, ctxt, placement, provider, consumer_uuid, consumer_type):
+        """See nova.ledger.repair."""
+
+    @remove(change='audit-by-ledger')
+    def _get_resource_provider(self, context, placement, uuid):
+        """See nova.ledger.books."""
+
+    @remove(change='audit-by-ledger')
+    def _get_resource_providers(self, context, placement, **kwargs):
+        """See nova.ledger.books."""
+
+    @remove(change='audit-by-ledger')
+    def _check_orphaned_allocations_for_provider(  # noqa: F811
+            self, ctxt, placement, output, provider, delete):
+        """See nova.ledger.verdict."""
+
+    @remove(change='audit-by-ledger')
+    def _may_hold(self, ctxt, consumer_uuid, cn_uuid):  # noqa: F811
+        """See nova.ledger.holders."""
+
+    @replace(change='audit-by-ledger')
+    @action_description(
+        _("Finds what is held in Placement by those who may not: servers "
+          "that are gone or elsewhere, and migrations that are over. "
+          "Options [api_database]/connection and [placement] have to be "
+          "set."))
+    @args('--verbose', action='store_true', dest='verbose', default=False,
+          help='Tell each finding: what can be deleted or was on standard '
+               'output, all else on standard error.')
+    @args('--resource_provider', metavar='<provider_uuid>',
+          dest='provider_uuid',
+          help='Look at this resource provider only.')
+    @args('--consumer', metavar='<consumer_uuid>', dest='consumers',
+          action='append',
+          help='Look at this consumer only: the UUID of a server or of a '
+               'migration. May be given several times.')
+    @args('--delete', action='store_true', dest='delete', default=False,
+          help='Delete what is found, after a second look at each.')
+    @args('--min-age', metavar='<seconds>', dest='min_age',
+          default=str(ledger_audit.MIN_AGE),
+          help='Leave alone what has changed in so many seconds, for an '
+               'operation may be about to put it right. Default: '
+               '%(default)s.')
+    @args('--max-delete', metavar='<number>', dest='max_delete',
+          help='If more allocations than this are to be deleted, tell them, '
+               'delete none, and exit with 1.')
+    @args('--ignore', metavar='<file>', dest='ignore',
+          help='A file with UUIDs of consumers and resource providers to be '
+               'left alone, one a line; what follows a # is a comment.')
+    @args('--format', metavar='<format>', dest='output_format',
+          help='text, which is the default, json or openmetrics. The latter '
+               'two tell all there is to tell, with --verbose or without.')
+    @args('--state-file', metavar='<path>', dest='state_file',
+          help='Remember here what was read, and read again only what has '
+               'changed since.')
+    @args('--workers', metavar='<number>', dest='workers',
+          help='How many requests to make to Placement at once. Default: 4.')
+    def audit(self, verbose=False, provider_uuid=None,  # noqa: F811
+              delete=False, consumers=None, min_age=0, max_delete=None,
+              ignore=None, output_format=None, state_file=None, workers=None):
+        """Find what is held in Placement by those who may not.
+
+        Return codes:
+
+        * 0: There is nothing to delete.
+        * 1: Something went wrong: Placement, a database or a cell does not
+          answer, something could not be deleted, or there is too much to.
+        * 3: There is something to delete.
+        * 4: There was, and it is deleted.
+        * 127: Invalid input.
+        * 130: Interrupted. What was deleted up to then is told.
+        """
+        try:
+            options = ledger_audit.Options.parse(
+                verbose, provider_uuid, delete, consumers, min_age,
+                max_delete, ignore, output_format, state_file, workers)
+        except ledger_audit.Invalid as error:
+            print(error, file=sys.stderr)
+            return 127
+        placement = getattr(report, 'report_client_singleton',
+                            report.SchedulerReportClient)()
+        return ledger_audit.run(
+            options, context.get_admin_context(), placement)
+
+
+@remove(change='audit-by-ledger')
+def _may_hold_in_cell(ctxt, consumer_uuid, cn_uuid):  # noqa: F811
+    """See nova.ledger.holders."""
