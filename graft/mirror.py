@@ -5,8 +5,8 @@
 A graft is valid Python that holds only our words. Its classes and functions
 carry the names of the upstream ones they touch, and each function says with
 :func:`graft.edit`, :func:`graft.add`, :func:`graft.replace` or
-:func:`graft.remove` what happens and for which change. The imports at its top are merged into upstream's as
-far as the added code needs them.
+:func:`graft.remove` what happens and for which change. The imports at its
+top are merged into upstream's as far as the added code needs them.
 """
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 """nova-manage placement audit, from its options to its exit code."""
 
 import datetime
+import os
 import signal
 import sys
 from typing import Any
@@ -20,6 +21,7 @@ from nova.i18n import _
 from nova.ledger import books as placement
 from nova.ledger import cells as nova_cells
 from nova.ledger import client as placement_client
+from nova.ledger import memory
 from nova.ledger import records as rec
 from nova.ledger import repair
 from nova.ledger import report
@@ -97,7 +99,7 @@ class Options(NamedTuple):
             datetime.timedelta(seconds=_number('--min-age', min_age) or 0),
             _number('--max-delete', max_delete),
             _read_ignored(ignore) if ignore else frozenset(),
-            output_format, state_file,
+            output_format, _writable('--state-file', state_file),
             _number('--workers', workers, 1, MOST_WORKERS) or WORKERS)
 
 
@@ -124,6 +126,17 @@ def _number(option: str, text: Any, least: int = 0,
               '%(most)d.') % {'option': option, 'got': text, 'least': least,
                               'most': most})
     return number
+
+
+def _writable(option: str, path: Optional[str]) -> Optional[str]:
+    """The path of a file that can be written, or None if none is given."""
+    if path is None:
+        return None
+    folder = os.path.dirname(os.path.abspath(path))
+    if os.path.isdir(path) or not os.access(folder, os.W_OK):
+        raise Invalid(_('%(option)s: %(path)s can not be written.') % {
+            'option': option, 'path': path})
+    return path
 
 
 def _read_ignored(path: str) -> FrozenSet[str]:
@@ -207,6 +220,8 @@ class Audit:
         self.judge = verdict.Judge(self.books, options.min_age)
         self.findings: List[verdict.Finding] = []
         self.records = rec.Records()
+        self.projects: Dict[str, Optional[str]] = {}
+        self.cloud: Optional[List[str]] = None
         self.ignored = 0
 
     def look(self) -> None:
@@ -216,24 +231,78 @@ class Audit:
         :raises nova.ledger.cells.Unreachable: if the API database does not
         :raises Stopped: when Ctrl-C was pressed
         """
-        consumers = sorted(self.options.consumers)
         self.books.read_providers(self.options.provider)
-        if consumers:
+        if self.options.consumers:
+            consumers = sorted(self.options.consumers)
             self.books.read_consumers(consumers)
             self.records = self.cells.look_at(consumers)
-        else:
-            self._read_allocations()
+            self._judge()
+            return
+        self._recall()
+        while True:
+            self._read(uuid for uuid in self.books.providers
+                       if uuid not in self.books.allocations)
             self.records = self.cells.look()
-        self._look_again(self._chosen(self.judge.first_look(self.records)))
+            self._judge()
+            outdated = memory.outdated(
+                self.books, self.records, self.projects)
+            if not outdated:
+                return
+            self._forget(outdated)
+
+    def _judge(self) -> None:
+        suspects = self.judge.first_look(self.records)
+        stale = self.books.remembered.intersection(
+            suspect.provider for suspect in suspects.holders)
+        if stale:
+            self._read(stale)
+            suspects = self.judge.first_look(self.records)
+        self.ignored = 0
+        self.findings = self._look_again(self._chosen(suspects))
         if not self.options.provider:
             self.findings += [
                 finding for finding in self.judge.stuck(self.records)
                 if self._is_chosen(finding.consumer.uuid)]
 
-    def _read_allocations(self) -> None:
-        uuids = list(self.books.providers)
+    def _read(self, providers: Iterable[str]) -> None:
+        uuids = list(providers)
         self.books.read_allocations(
             uuids, self.progress.step(_('Reading Placement'), len(uuids)))
+
+    # What need not be read again
+
+    def _recall(self) -> None:
+        """Take from the state file what has not changed since."""
+        if not self.options.state_file or not self.books.whole:
+            return
+        self.cloud = self.cells.identity()
+        try:
+            remembered = memory.load(self.options.state_file, self.cloud)
+        except memory.Useless as error:
+            report.say(_('The state file %(path)s is not used: %(why)s.') % {
+                'path': self.options.state_file, 'why': error})
+            return
+        for uuid, provider in self.books.providers.items():
+            before = remembered.get(uuid)
+            if before and before.generation == provider.generation:
+                self.books.recall(uuid, before.allocations)
+
+    def _forget(self, providers: Iterable[str]) -> None:
+        for uuid in providers:
+            del self.books.allocations[uuid]
+
+    def remember(self) -> None:
+        """Write the state file, if all has been looked at."""
+        if self.cloud is None or self.interrupt.asked:
+            return
+        try:
+            memory.save(self.options.state_file, self.cloud, self.books, {
+                finding.provider for finding in self.findings
+                if finding.action != verdict.NOTHING})
+        except OSError as error:
+            report.say(_('The state file %(path)s is not written: %(why)s.')
+                       % {'path': self.options.state_file,
+                          'why': error.strerror})
 
     def _is_chosen(self, consumer: str, provider: str = '') -> bool:
         if self.options.consumers and consumer not in self.options.consumers:
@@ -254,7 +323,9 @@ class Audit:
                     del servers[uuid]
         return suspects
 
-    def _look_again(self, suspects: verdict.Suspects) -> None:
+    def _look_again(self, suspects: verdict.Suspects,
+                    ) -> List[verdict.Finding]:
+        findings: List[verdict.Finding] = []
         flavors = self.cells.flavors(suspects.unusual.values())
         self.judge.explain(suspects, flavors)
         consumers = suspects.consumers
@@ -263,14 +334,16 @@ class Audit:
             some = consumers[start:start + CHUNK]
             held = self._read_held(some, count)
             records = self.cells.look_at(some)
-            self.findings += self.judge.second_look(
+            findings += self.judge.second_look(
                 suspects.among(some), held, records, flavors)
+        return findings
 
     def _read_held(self, consumers: List[str], count) -> Dict[str, rec.Held]:
         held: Dict[str, rec.Held] = {}
 
         def read(consumer: str) -> None:
             held[consumer] = self.books.read_consumer(consumer)
+            self.projects[consumer] = held[consumer].project
             count()
 
         self.books.client.for_each(read, consumers)
@@ -358,6 +431,7 @@ def run(options: Options, context, report_client) -> int:
                   % options.provider)
             return INVALID
         _tell(audit, started_at)
+        audit.remember()
         return audit.exit_code
 
 
@@ -390,7 +464,7 @@ def _document(audit: Audit, started_at: datetime.datetime) -> str:
         cells=audit.records.cells,
         nodes=audit.records.nodes,
         providers=audit.books.providers,
-        remembered=0,
+        remembered=len(audit.books.remembered),
         findings=audit.findings,
         ignored=audit.ignored,
         interrupted=audit.interrupt.asked,

@@ -10,6 +10,7 @@ from typing import Iterable
 from typing import List
 from typing import Optional
 from typing import Set
+import urllib.parse
 
 from oslo_utils import timeutils
 
@@ -32,6 +33,7 @@ class Books:
     :ivar roots: uuid of the root of each provider that is known of
     :ivar allocations: by provider, once read
     :ivar whole: whether these are all providers
+    :ivar remembered: those whose allocations are from an earlier look
     """
 
     def __init__(self, client: placement.Client) -> None:
@@ -40,6 +42,7 @@ class Books:
         self.roots: Dict[str, str] = {}
         self.allocations: Dict[str, Allocations] = {}
         self.whole = True
+        self.remembered: Set[str] = set()
         self._same: Dict[tuple, rec.Resources] = {}
 
     def covers(self, root: str) -> bool:
@@ -78,9 +81,39 @@ class Books:
         """
         def read(uuid: str) -> None:
             self.allocations[uuid] = self._allocations(uuid)
+            self.remembered.discard(uuid)
             done()
 
         self.client.for_each(read, uuids)
+
+    def recall(self, provider: str, allocations: Allocations) -> None:
+        """Take what is held on a provider from an earlier look."""
+        self.allocations[provider] = allocations
+        self.remembered.add(provider)
+
+    def read_totals(self, projects: Iterable[str]) -> Dict[str,
+                                                           rec.Resources]:
+        """Read what projects hold, on all providers together.
+
+        :param projects: their ids
+        :raises nova.ledger.client.Unreachable: if Placement does not answer
+        """
+        totals: Dict[str, rec.Resources] = {}
+
+        def read(project: str) -> None:
+            query = urllib.parse.urlencode({'project_id': project})
+            usages = self.client.get('/usages?' + query).json()['usages']
+            if self.client.has('consumer-types'):
+                # By type; each with the number of its consumers as well.
+                usages, by_type = {}, usages
+                for each in by_type.values():
+                    for name, amount in each.items():
+                        if name != 'consumer_count':
+                            usages[name] = usages.get(name, 0) + amount
+            totals[project] = usages
+
+        self.client.for_each(read, projects)
+        return totals
 
     def read_consumers(self, consumers: Iterable[str]) -> None:
         """Read what is held on the providers by some consumers only.

@@ -53,6 +53,13 @@ class Cells:
         """
         self.context = context
 
+    def identity(self) -> List[str]:
+        """What tells this cloud from others: the uuids of its cells.
+
+        :raises Unreachable: if the API database can not be read
+        """
+        return sorted(mapping.uuid for mapping in self._mappings())
+
     def look(self) -> rec.Records:
         """Read what concerns all: the first look.
 
@@ -114,13 +121,16 @@ class Cells:
                 sa.exc.SQLAlchemyError) as error:
             raise Unreachable(_one_line(error))
 
+    def _mappings(self) -> list:
+        return self._api(objects.CellMappingList.get_all)
+
     def _ask_cells(self, query: Callable, *args) -> List[tuple]:
         """Ask all cells at once.
 
         :returns: for each cell a rec.Cell and its answer, None if it is
             silent
         """
-        mappings = self._api(objects.CellMappingList.get_all)
+        mappings = self._mappings()
         answers = {mapping.uuid: self._target(mapping)
                    for mapping in mappings}
         answers.update(nova_context.scatter_gather_cells(
