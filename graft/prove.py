@@ -25,6 +25,7 @@ class Verdict(enum.Enum):
     """What running a change's tests on both has shown."""
 
     PROVEN = 'proven'
+    ADDS = 'adds to it'
     PINNED = 'fixed upstream'
     UNAFFECTED = 'not affected'
     UNAVAILABLE = 'not proven here'
@@ -102,7 +103,10 @@ def judge(
     if not forked.ran:
         reasons.append('no test ran')
     state = fork.state(change)
-    if state is State.FIXED:
+    if not fork.project.mirrors_of(change):
+        # It changes nothing that upstream has, so nothing can fail there.
+        verdict = Verdict.ADDS
+    elif state is State.FIXED:
         verdict = Verdict.PINNED
         reasons += [f'fixed upstream, but fails there: {name}'
                     for name in stock.failed]

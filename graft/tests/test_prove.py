@@ -59,6 +59,20 @@ class TestJudge(base.ProjectTestCase):
         self.assertIn(reason, ' '.join(proof.reasons))
         self.assertEqual([proof], prove.unproven([proof]))
 
+    def test_what_only_adds(self):
+        self.mini.write('changes/03-more.toml', base.code("""
+            fixes = "alpha"
+            tests = ["nova.tests.test_bug_100"]
+            message = "Bring more\\n"
+            """))
+        fork = self.mini.fork('alpha')
+        change = fork.project.change('more')
+        for stock in outcome([ONE]), outcome([], [ONE]):
+            proof = prove.judge(change, fork, stock, outcome([ONE]))
+            self.assertIs(Verdict.ADDS, proof.verdict)
+        proof = prove.judge(change, fork, outcome([ONE]), outcome([], [ONE]))
+        self.assertIs(Verdict.UNPROVEN, proof.verdict)
+
     def test_told(self):
         proof = self.judge(outcome([ONE], [TWO]), outcome([ONE, TWO]))
         self.assertEqual('bug-100 on alpha: proven (stock: 1 of 2 tests '
