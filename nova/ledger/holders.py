@@ -162,6 +162,24 @@ def may_hold(records: rec.Records, consumer: Consumer, place: Place,
     :param consumer_type: what Placement says that it is, if it says so
     :returns: the answer, and the reason for it
     """
+    answer = _answer(records, consumer, place, consumer_type)
+    mapping = _mapping(records, consumer)
+    if (answer.answer == NOBODYS and mapping is not None and
+            records.is_silent(mapping.cell)):
+        # Its own cell would have the last word.
+        return Answer(CANNOT_KNOW, 'cell-silent', tuple(
+            cell for cell in records.silent if cell.uuid == mapping.cell))
+    return answer
+
+
+def _mapping(records: rec.Records,
+             consumer: Consumer) -> Optional[rec.Mapping]:
+    return records.mappings.get(
+        consumer.migration.instance if consumer.migration else consumer.uuid)
+
+
+def _answer(records: rec.Records, consumer: Consumer, place: Place,
+            consumer_type: Optional[str]) -> Answer:
     if consumer.phase == IN_FLIGHT:
         return Answer(RIGHTFUL, 'in-flight')
     if consumer.phase == UNKNOWN:
@@ -201,8 +219,7 @@ def _of_unknown(records: rec.Records, consumer: Consumer, place: Place,
     """No cell that answers has a record of the server."""
     if consumer_type not in (None, 'unknown', 'INSTANCE', 'MIGRATION'):
         return Answer(FOREIGN, 'foreign-type')
-    mapping = records.mappings.get(
-        consumer.migration.instance if consumer.migration else consumer.uuid)
+    mapping = _mapping(records, consumer)
     silent = tuple(records.silent)
     if mapping is not None and mapping.cell is not None:
         # The cell it is in would know, and no other.

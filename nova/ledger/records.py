@@ -169,7 +169,7 @@ class Records:
         """The cells that did not answer."""
         return [cell for cell in self.cells if cell.silent]
 
-    def is_silent(self, uuid: str) -> bool:
+    def is_silent(self, uuid: Optional[str]) -> bool:
         return any(cell.uuid == uuid for cell in self.silent)
 
     def node_of(self, instance: Instance) -> Optional[Node]:

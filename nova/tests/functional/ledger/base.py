@@ -101,9 +101,13 @@ class LedgerTestCase(Base):
 
     # The cloud
 
-    def start_hosts(self, *hosts):
+    def start_hosts(self, *hosts, **cell):
+        """Start compute services.
+
+        :param cell: cell_name, if not in the first one
+        """
         for host in hosts:
-            self._start_compute(host)
+            self._start_compute(host, **cell)
 
     def stop_host(self, host):
         """Let a host be down, as after a power cut."""
@@ -205,7 +209,10 @@ class LedgerTestCase(Base):
                    if value is not None}
         out, err = io.StringIO(), io.StringIO()
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            code = command(**options)
+            try:
+                code = command(**options)
+            except KeyboardInterrupt:
+                raise AssertionError('The audit does not mind Ctrl-C')
         return Audit(code, out.getvalue(), err.getvalue())
 
     def audit_json(self, *words):
@@ -217,6 +224,13 @@ class LedgerTestCase(Base):
         return self.audit('--verbose', '--min-age', '0', *words)
 
     # Placement
+
+    def placement_has(self, version):
+        """Whether Placement knows a microversion."""
+        document = self.tap.request('GET', '/').json()
+        newest = document['versions'][0]['max_version']
+        return [int(part) for part in newest.split('.')] >= [
+            int(part) for part in version.split('.')]
 
     def allocate(self, consumer, resources, *hosts, **how):
         """Let a consumer hold resources on hosts, and nothing else.

@@ -22,15 +22,18 @@ class AuditTestCase(base.LedgerTestCase):
 
     def setUp(self):
         super().setUp()
-        self.start_hosts('host1', 'host2')
+        self.start_hosts('host1')
+        # In the second cell, if there is one.
+        self.start_hosts(
+            'host2', cell_name='cell%d' % self.NUMBER_OF_CELLS)
         self.held = self.resources(self.small)
 
     # What the tests do to the cloud
 
-    def in_cell(self, statement, **values):
-        """Run a statement in the database of the cell."""
-        cell1 = self.cell_mappings['cell1']
-        with context.target_cell(self.admin(), cell1) as cell:
+    def in_cell(self, statement, cell_name='cell1', **values):
+        """Run a statement in the database of a cell."""
+        mapping = self.cell_mappings[cell_name]
+        with context.target_cell(self.admin(), mapping) as cell:
             base.execute(cell, statement, **values)
 
     def let_age(self):
@@ -247,6 +250,78 @@ class SilentCellTestCase(AuditTestCase):
             self.assert_left_alone(self.server_id, code=1)
 
 
+class TwoCellsTestCase(AuditTestCase):
+    """A server is in one cell; in two while it moves from one to the other.
+
+    host1 is in cell1, host2 in cell2.
+    """
+
+    NUMBER_OF_CELLS = 2
+
+    def _copy(self, server_id, hidden):
+        """Bring a server's record to cell2 as well, on host2."""
+        self.in_cell(
+            'INSERT INTO instances (uuid, host, node, vm_state, hidden, '
+            'deleted, vcpus, memory_mb, root_gb, image_ref) VALUES '
+            "(:uuid, 'host2', 'host2', 'active', :hidden, 0, 1, 512, 1, 'i')",
+            'cell2', uuid=server_id, hidden=hidden)
+
+    def _migrate(self, server_id, status):
+        """Have a migration across cells on record in both."""
+        for cell in 'cell1', 'cell2':
+            self.in_cell(
+                'INSERT INTO migrations (uuid, instance_uuid, status, '
+                'source_compute, dest_compute, deleted, migration_type, '
+                'cross_cell_move, hidden) VALUES (:uuid, :instance, '
+                ":status, 'host1', 'host2', 0, 'resize', 1, 0)", cell,
+                uuid=uuids.migration, instance=server_id, status=status)
+
+    def _silence(self, cell_name):
+        self.in_cell('ALTER TABLE compute_nodes RENAME TO lost', cell_name)
+        self.addCleanup(
+            self.in_cell, 'ALTER TABLE lost RENAME TO compute_nodes',
+            cell_name)
+
+    def test_across(self):
+        server_id = self.boot('host1')
+        self._copy(server_id, hidden=True)
+        self._migrate(server_id, 'post-migrating')
+        self.allocate(server_id, self.held, 'host2')
+        self.allocate(uuids.migration, self.held, 'host1')
+        self.assert_left_alone(server_id)
+        self.assert_left_alone(uuids.migration)
+
+    def test_hidden_record_does_not_count(self):
+        server_id = self.boot('host1')
+        self._copy(server_id, hidden=True)
+        self.allocate(server_id, self.held, 'host1', 'host2')
+        self.assert_orphan(server_id, 'host2')
+
+    def test_one_that_is_silent(self):
+        first, second = self.boot('host1'), self.boot('host2')
+        self.allocate(uuids.nobody, self.held, 'host1')
+        self._silence('cell2')
+        audit = self.fresh_audit('--delete')
+        self.assertEqual(1, audit.code, audit)
+        # cell2 may know of a migration that has this uuid.
+        self.assertEqual('', audit.out)
+        for each, host in [(first, 'host1'), (second, 'host2'),
+                           (uuids.nobody, 'host1')]:
+            self.assertEqual({host: self.held}, self.holdings(each))
+
+    def test_what_the_other_knows_is_known(self):
+        server_id = self.boot('host1')
+        self.api.delete_server(server_id)
+        self._wait_until_deleted({'id': server_id})
+        self.allocate(server_id, self.held, 'host1')
+        self._silence('cell2')
+        audit = self.fresh_audit('--delete')
+        self.assertEqual(1, audit.code, audit)
+        self.assertIn('Deleted allocations for consumer UUID %s'
+                      % server_id, audit.out)
+        self.assertEqual({}, self.holdings(server_id))
+
+
 class ProvidersTestCase(AuditTestCase):
     """Not every provider is a compute node, and not every one is Nova's."""
 
@@ -329,9 +404,14 @@ class ProvidersTestCase(AuditTestCase):
                          self.audit_json().findings)
 
     def test_another_service_on_a_compute_node(self):
-        self.allocate(uuids.container, {'VCPU': 1}, 'host1',
-                      consumer_type='CONTAINER')
-        self.assert_left_alone(uuids.container)
+        if self.placement_has('1.38'):
+            self.allocate(uuids.container, {'VCPU': 1}, 'host1',
+                          consumer_type='CONTAINER')
+            self.assert_left_alone(uuids.container)
+        else:
+            # It can not be told from a server that is purged.
+            self.allocate(uuids.container, {'VCPU': 1}, 'host1')
+            self.assert_orphan(uuids.container, 'host1')
 
     def test_compute_node_that_went_to_another_service(self):
         # As ironic's do: until its instances follow, the hosts differ.
