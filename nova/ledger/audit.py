@@ -318,8 +318,9 @@ class Audit:
             each for each in suspects.holders
             if self._is_chosen(each.consumer, each.provider)]
         for servers in (suspects.missing, suspects.unusual):
-            for uuid in list(servers):
-                if not self._is_chosen(uuid):
+            for uuid, instance in list(servers.items()):
+                node = self.records.node_of(instance)
+                if not self._is_chosen(uuid, node.uuid):
                     del servers[uuid]
         return suspects
 
@@ -327,7 +328,7 @@ class Audit:
                     ) -> List[verdict.Finding]:
         findings: List[verdict.Finding] = []
         flavors = self.cells.flavors(suspects.unusual.values())
-        self.judge.explain(suspects, flavors)
+        self.judge.explain(suspects, self.records, flavors)
         consumers = suspects.consumers
         count = self.progress.step(_('Looking again'), len(consumers))
         for start in range(0, len(consumers), CHUNK):
@@ -375,6 +376,10 @@ class Audit:
         most = self.options.max_delete
         return most is not None and most < self.deletable
 
+    def _too_old(self) -> bool:
+        """Whether nothing can be deleted, though something is to be."""
+        return self.deletable > 0 and not self.books.client.has('generations')
+
     @property
     def deletable(self) -> int:
         return sum(finding.deletable for finding in self.findings)
@@ -394,8 +399,8 @@ class Audit:
             return INTERRUPTED
         failed = any(finding.action == verdict.FAILED
                      for finding in self.findings)
-        if failed or self.records.silent or (
-                self.options.delete and self._too_many()):
+        if failed or self.records.silent or self.options.delete and (
+                self._too_many() or self._too_old()):
             return ERROR
         if not self.processed:
             return CLEAN
@@ -427,8 +432,9 @@ def run(options: Options, context, report_client) -> int:
             report.say(_('Interrupted. Nothing was deleted.'))
             return INTERRUPTED
         if options.provider and not audit.books.providers:
-            print(_('Resource provider with UUID %s does not exist.')
-                  % options.provider)
+            (print if options.output_format == 'text' else report.say)(
+                _('Resource provider with UUID %s does not exist.')
+                % options.provider)
             return INVALID
         _tell(audit, started_at)
         audit.remember()

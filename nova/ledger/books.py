@@ -65,7 +65,7 @@ class Books:
                 self.providers[provider.uuid] = provider
 
     def _list(self, query: str) -> List[rec.Provider]:
-        found = self.client.get('/resource_providers' + query).json()
+        found = self.client.get('/resource_providers' + query).document
         return [
             rec.Provider(each['uuid'], each['name'], each['generation'],
                          each['root_provider_uuid'])
@@ -102,7 +102,7 @@ class Books:
 
         def read(project: str) -> None:
             query = urllib.parse.urlencode({'project_id': project})
-            usages = self.client.get('/usages?' + query).json()['usages']
+            usages = self.client.get('/usages?' + query).document['usages']
             if self.client.has('consumer-types'):
                 # By type; each with the number of its consumers as well.
                 usages, by_type = {}, usages
@@ -132,12 +132,12 @@ class Books:
 
     def _allocations(self, provider: str) -> Allocations:
         # 404: it has been deleted since, and nothing was held on it then.
-        response = self.client.get(
+        reply = self.client.get(
             '/resource_providers/%s/allocations' % provider, 404)
-        if response.status_code == 404:
+        if reply.status == 404:
             return {}
         return {consumer: self._shared(held['resources'])
-                for consumer, held in response.json()['allocations'].items()}
+                for consumer, held in reply.document['allocations'].items()}
 
     def _shared(self, resources: rec.Resources) -> rec.Resources:
         """One copy of what many hold alike: memory is the reason."""
@@ -151,11 +151,11 @@ class Books:
         :returns: the uuids of the root providers that are in one of its
             aggregates; none if it is in no aggregate
         """
-        response = self.client.get(
+        reply = self.client.get(
             '/resource_providers/%s/aggregates' % provider, 404)
-        if response.status_code == 404:
+        if reply.status == 404:
             return set()
-        aggregates = response.json()['aggregates']
+        aggregates = reply.document['aggregates']
         if not aggregates:
             return set()
         members = self._list('?member_of=in:' + ','.join(aggregates))
@@ -170,9 +170,9 @@ class Books:
         :param consumer: its uuid
         :raises nova.ledger.client.Unreachable: if Placement does not answer
         """
-        response = self.client.get('/allocations/%s' % consumer)
-        document = response.json()
-        read_at = (_http_time(response.headers.get('Date')) or
+        reply = self.client.get('/allocations/%s' % consumer)
+        document = reply.document
+        read_at = (_http_time(reply.headers.get('Date')) or
                    timeutils.utcnow())
         return rec.Held(
             consumer,
@@ -181,7 +181,7 @@ class Books:
             document.get('consumer_generation'),
             document.get('consumer_type'),
             document.get('project_id'), document.get('user_id'),
-            (_http_time(response.headers.get('Last-Modified'))
+            (_http_time(reply.headers.get('Last-Modified'))
              if self.client.has('last-modified') and document['allocations']
              else None),
             read_at)

@@ -3,10 +3,13 @@
 """How Placement is asked: with which version, and many things at once."""
 
 import threading
+from typing import Any
 from typing import Callable
 from typing import Dict
 from typing import Iterable
 from typing import List
+from typing import Mapping
+from typing import NamedTuple
 from typing import Tuple
 from typing import TypeVar
 
@@ -36,6 +39,18 @@ class Unreachable(Exception):
     """Placement does not answer, or not as it should."""
 
 
+class Reply(NamedTuple):
+    """What Placement answers.
+
+    :ivar status: the HTTP status
+    :ivar document: what its JSON says; None if the status is not 200
+    :ivar headers: the HTTP headers
+    """
+    status: int
+    document: Any
+    headers: Mapping[str, str]
+
+
 class Client:
     """Placement, asked with the newest version that both sides know."""
 
@@ -60,12 +75,12 @@ class Client:
         return '%d.%d' % self.version
 
     def _negotiate(self) -> Version:
-        document = self._checked('GET /', self._ask('get', '/'), 200).json()
+        document = self._reply('GET /', self._ask('get', '/'), 200).document
         try:
             newest = document['versions'][0]['max_version']
             major, minor = newest.split('.')
             version = (int(major), int(minor))
-        except (KeyError, IndexError, TypeError, ValueError):
+        except (AttributeError, KeyError, IndexError, TypeError, ValueError):
             raise Unreachable('GET / of Placement tells no max_version: is '
                               'its endpoint right?')
         if version < OLDEST:
@@ -73,15 +88,15 @@ class Client:
                               % ((newest,) + OLDEST))
         return min(version, NEWEST)
 
-    def get(self, path: str, *also: int):
+    def get(self, path: str, *also: int) -> Reply:
         """GET a path.
 
         :param path: with the query
         :param also: statuses that are no error, besides 200
-        :returns: the response
+        :returns: the reply
         :raises Unreachable: on any other answer, or none
         """
-        return self._checked('GET ' + path, self._ask(
+        return self._reply('GET ' + path, self._ask(
             'get', path, version=self.microversion), 200, *also)
 
     def put(self, path: str, document: dict):
@@ -100,7 +115,7 @@ class Client:
         try:
             response = getattr(self._client, method)(*args, **kwargs)
         except ks_exc.ClientException as error:
-            raise Unreachable(str(error))
+            raise Unreachable(' '.join(str(error).split()))
         if response is None:
             # The report client has logged why.
             raise Unreachable('no answer; see the log, and [placement] in '
@@ -108,15 +123,19 @@ class Client:
         return response
 
     @staticmethod
-    def _checked(request: str, response, *statuses: int):
-        if response.status_code in statuses:
-            return response
-        if response.status_code in (401, 403):
-            raise Unreachable(
-                'the credentials in [placement] are refused (status %d)'
-                % response.status_code)
-        raise Unreachable('%s has status %d' % (request,
-                                                response.status_code))
+    def _reply(request: str, response, *statuses: int) -> Reply:
+        status = response.status_code
+        if status in (401, 403):
+            raise Unreachable('the credentials in [placement] are refused '
+                              '(status %d)' % status)
+        if status not in statuses:
+            raise Unreachable('%s has status %d' % (request, status))
+        try:
+            document = response.json() if status == 200 else None
+        except ValueError:
+            raise Unreachable('%s is not answered in JSON: is the endpoint '
+                              'of Placement right?' % request)
+        return Reply(status, document, response.headers)
 
     def for_each(self, function: Callable[[Thing], None],
                  things: Iterable[Thing]) -> None:

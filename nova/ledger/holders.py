@@ -105,6 +105,8 @@ REASONS: Dict[str, str] = {
                   'whose servers may use it',
     'stranded': 'the record of the compute node that the server is on is '
                 'deleted',
+    'ambiguous': 'several compute nodes have the name of its own, and none '
+                 'its host',
     'elsewhere': 'the server is on another compute node',
     'offloaded': 'the server is shelved and offloaded',
     'nowhere': 'the server is on no host',
@@ -134,7 +136,7 @@ def phase(records: rec.Records, instance_uuid: str) -> str:
         return UNKNOWN
     if instance.deleted:
         return DELETED
-    if instance.busy or records.moves.get(instance_uuid):
+    if records.is_busy(instance_uuid):
         return IN_FLIGHT
     if instance.vm_state == vm_states.SHELVED_OFFLOADED:
         return OFFLOADED
@@ -146,8 +148,6 @@ def identify(records: rec.Records, uuid: str) -> Consumer:
     migration = records.migrations.get(uuid)
     instance_uuid = migration.instance if migration else uuid
     now = phase(records, instance_uuid)
-    if migration and migration.in_progress and now != DELETED:
-        now = IN_FLIGHT
     return Consumer(uuid, now, records.instances.get(instance_uuid),
                     migration)
 
@@ -199,9 +199,11 @@ def _at_rest(records: rec.Records, instance: rec.Instance,
     if place.node is not None:
         if node is not None and node.uuid == place.node.uuid:
             return Answer(RIGHTFUL, 'at-rest')
-        if node is None and (place.node.host, place.node.node) == (
-                instance.host, instance.node):
-            return Answer(RIGHTFUL, 'stranded')
+        if node is None and (place.node.cell, place.node.node) == (
+                instance.cell, instance.node):
+            if place.node.deleted:
+                return Answer(RIGHTFUL, 'stranded')
+            return Answer(CANNOT_KNOW, 'ambiguous')
         return Answer(NOBODYS, 'elsewhere')
     shared_by = place.shared_by or ()
     if node is not None and node.uuid in shared_by:
@@ -232,7 +234,8 @@ def _of_unknown(records: rec.Records, consumer: Consumer, place: Place,
         # Without a build request it is not being scheduled either.
         return Answer(NOBODYS, 'never-built')
     if consumer.migration is not None:
-        return Answer(NOBODYS, 'migration-over')
+        return Answer(NOBODYS, 'unknown' if consumer.migration.in_progress
+                      else 'migration-over')
     if place.node is None:
         return Answer(FOREIGN, 'foreign-provider')
     return Answer(NOBODYS, 'unknown')

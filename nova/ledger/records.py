@@ -140,6 +140,7 @@ class Records:
         self.moves: Dict[str, List[Migration]] = {}
         self.build_requests: Set[str] = set()
         self.mappings: Dict[str, Mapping] = {}
+        self._busy: Set[str] = set()
         self._places: Dict[tuple, List[Node]] = {}
 
     # Writing
@@ -150,14 +151,17 @@ class Records:
             self._places.setdefault((node.cell, node.node), []).append(node)
 
     def add_instance(self, instance: Instance) -> None:
+        if instance.busy and not instance.deleted:
+            self._busy.add(instance.uuid)
         other = self.instances.get(instance.uuid)
         if other is None or _weight(instance) > _weight(other):
             self.instances[instance.uuid] = instance
 
     def add_migration(self, migration: Migration) -> None:
         other = self.migrations.get(migration.uuid)
-        # In two cells at once, it is over when it is in both.
-        if other is None or migration.in_progress:
+        # In two cells at once, it is over when it is in both. An old one may
+        # have no uuid, and holds nothing.
+        if migration.uuid and (other is None or migration.in_progress):
             self.migrations[migration.uuid] = migration
         if migration.in_progress:
             self.moves.setdefault(migration.instance, []).append(migration)
@@ -171,6 +175,11 @@ class Records:
 
     def is_silent(self, uuid: Optional[str]) -> bool:
         return any(cell.uuid == uuid for cell in self.silent)
+
+    def is_busy(self, instance_uuid: str) -> bool:
+        """Whether something is going on with a server, in whichever cell."""
+        return instance_uuid in self._busy or bool(
+            self.moves.get(instance_uuid))
 
     def node_of(self, instance: Instance) -> Optional[Node]:
         """The compute node that an instance at rest is on.

@@ -3,7 +3,9 @@
 """What an audit says: as text, as JSON, as OpenMetrics.
 
 The text on standard output is an interface: its lines are those of the audit
-since 21 (Ussuri), to the letter. All else goes to standard error.
+since 21 (Ussuri), to the letter. One of these is gone: that it stops, when
+something can not be deleted, for it no longer does. All else goes to standard
+error.
 """
 
 import datetime

@@ -15,7 +15,6 @@ from typing import List
 from typing import NamedTuple
 from typing import Optional
 from typing import Set
-from typing import Tuple
 
 from oslo_utils import timeutils
 
@@ -200,11 +199,12 @@ class Judge:
                 if not answer.rightful or answer.reason == 'stranded':
                     suspects.holders.append(
                         Suspect(consumer, provider.uuid, resources))
-                elif answer.reason == 'at-rest':
-                    at_home.add(consumer)
+                elif who.phase == holders.AT_REST:
+                    if answer.reason == 'at-rest':
+                        at_home.add(consumer)
                     if not amounts.is_usual(who.instance, resources):
                         suspects.unusual[consumer] = who.instance
-        totals = self._totals(suspects.unusual)
+        totals = self._totals(suspects.unusual, records)
         suspects.unusual = {
             uuid: instance for uuid, instance in suspects.unusual.items()
             if not amounts.is_usual(instance, totals[uuid])}
@@ -214,26 +214,33 @@ class Judge:
             if instance.uuid not in at_home}
         return suspects
 
-    def explain(self, suspects: Suspects,
+    def explain(self, suspects: Suspects, records: rec.Records,
                 flavors: Dict[str, amounts.Flavor]) -> None:
         """Clear those that hold something unusual, but as their flavors say.
 
         :param suspects: from the first look
+        :param records: Nova's side, from Cells.look()
         :param flavors: of those that hold something unusual; who has none
             can not be judged
         """
-        totals = self._totals(suspects.unusual)
+        totals = self._totals(suspects.unusual, records)
         suspects.unusual = {
             uuid: instance for uuid, instance in suspects.unusual.items()
             if uuid in flavors and amounts.compare(
                 flavors[uuid], totals[uuid]) is not None}
 
-    def _totals(self, consumers: Iterable[str]) -> Dict[str, rec.Resources]:
-        """What some consumers hold on all providers together."""
-        totals: Dict[str, rec.Resources] = {each: {} for each in consumers}
-        if totals:
-            for held in self.books.allocations.values():
-                for consumer in totals.keys() & held.keys():
+    def _totals(self, servers: Dict[str, rec.Instance],
+                records: rec.Records) -> Dict[str, rec.Resources]:
+        """What servers hold where they are, on all providers together."""
+        totals: Dict[str, rec.Resources] = {uuid: {} for uuid in servers}
+        homes = {uuid: records.node_of(instance)
+                 for uuid, instance in servers.items()}
+        if not totals:
+            return totals
+        for provider, held in self.books.allocations.items():
+            root = records.nodes.get(self.books.roots[provider])
+            for consumer in totals.keys() & held.keys():
+                if root is None or root == homes[consumer]:
                     amounts.add(totals[consumer], held[consumer])
         return totals
 
@@ -365,28 +372,30 @@ class Judge:
         """
         now = timeutils.utcnow()
         found = []
-        for uuid in _too_long(now, (
-                (instance.uuid, instance.updated_at)
+        for uuid in _too_long(now, {
+                instance.uuid: instance.updated_at
                 for instance in records.instances.values()
-                if instance.task_state is not None)):
+                if instance.task_state is not None}):
             who = holders.identify(records, uuid)
             found.append(Finding(
                 STUCK, who, None, {}, 'task-stuck',
                 now - who.instance.updated_at))
-        for uuid in _too_long(now, (
-                (migration.uuid, migration.updated_at)
+        # One that is in two cells once.
+        for uuid in _too_long(now, {
+                migration.uuid: migration.updated_at
                 for moves in records.moves.values() for migration in moves
-                if migration.status != 'finished')):
-            who = holders.identify(records, uuid)
+                if migration.uuid and migration.status != 'finished'}):
+            migration = records.migrations[uuid]
             found.append(Finding(
-                STUCK, who, None, {}, 'migration-stuck',
-                now - who.migration.updated_at, migrations=[who.migration]))
+                STUCK, holders.identify(records, uuid), None, {},
+                'migration-stuck', now - migration.updated_at,
+                migrations=[migration]))
         return found
 
 
 def _too_long(now: datetime.datetime,
-              changes: Iterable[Tuple[str, rec.Time]]) -> List[str]:
-    return [uuid for uuid, changed_at in changes
+              changes: Dict[str, rec.Time]) -> List[str]:
+    return [uuid for uuid, changed_at in changes.items()
             if changed_at and now - changed_at > STUCK_AFTER]
 
 

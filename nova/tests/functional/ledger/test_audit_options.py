@@ -278,7 +278,7 @@ class OlderPlacementTestCase(test_audit.AuditTestCase):
         self._be((1, 27))
         self.assertEqual(3, self.fresh_audit().code)
         audit = self.fresh_audit('--delete')
-        self.assertEqual(0, audit.code, audit)
+        self.assertEqual(1, audit.code, audit)
         self.assertIn('no consumer generations', audit.err)
         self.assertEqual({'host1': self.held}, self.holdings(uuids.nobody))
 
