@@ -12,7 +12,8 @@ from nova import test
 from nova.tests.unit.ledger import fakes
 
 # Consumers: the server I, its migration M, and U, of which Nova knows nothing.
-I, M = fakes.instance, fakes.migration
+# An instance and a migration; in the tables, their consumers too.
+I, M = fakes.instance, fakes.migration  # noqa: E741
 
 # Compute nodes: S and D, source and destination, in the first cell; X in the
 # second; `gone`, whose record is deleted; B1 and B2, which are ironic nodes

@@ -17,7 +17,8 @@ from nova.ledger import verdict
 from nova import test
 from nova.tests.unit.ledger import fakes
 
-I, M = fakes.instance, fakes.migration
+# An instance and a migration; in the tables, their consumers too.
+I, M = fakes.instance, fakes.migration  # noqa: E741
 USUAL = fakes.USUAL
 SMALL = {'VCPU': 1, 'MEMORY_MB': 512}
 DISK = {'DISK_GB': 10}
