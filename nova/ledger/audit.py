@@ -232,6 +232,8 @@ class Audit:
         :raises Stopped: when Ctrl-C was pressed
         """
         self.books.read_providers(self.options.provider)
+        if not self.books.providers:
+            return
         if self.options.consumers:
             consumers = sorted(self.options.consumers)
             self.books.read_consumers(consumers)
