@@ -86,6 +86,9 @@ class Nova(object):
 
     # What Cells has
 
+    def identity(self):
+        return sorted(self.cells)
+
     def look(self):
         records = rec.Records()
         self.before('build requests')
@@ -197,6 +200,10 @@ class Placement(object):
         if not allocations:
             self.consumers.pop(consumer, None)
             return
+        for provider in allocations:
+            placed = self.providers[provider]
+            self.providers[provider] = placed._replace(
+                generation=placed.generation + 1)
         before = self.consumers.get(consumer)
         self.consumers[consumer] = rec.Held(
             consumer, copy.deepcopy(allocations), next(self._generations),
@@ -243,6 +250,8 @@ class Placement(object):
                  'generation': each.generation,
                  'root_provider_uuid': each.root}
                 for each in self._list(query)]})
+        if path == ['usages']:
+            return self._usages(query.partition('=')[2], version)
         if path[0] == 'allocations':
             return self._of_consumer(path[1], version)
         if path[1] not in self.providers:
@@ -267,6 +276,21 @@ class Placement(object):
             return [each for each in providers
                     if self.aggregates[each.uuid] & wanted]
         return list(providers)
+
+    def _usages(self, project, version):
+        usages = {}
+        for held in self.consumers.values():
+            if held.project != project:
+                continue
+            of_type = usages
+            if version >= (1, 38):
+                of_type = usages.setdefault(
+                    held.type, {'consumer_count': 0})
+                of_type['consumer_count'] += 1
+            for resources in held.allocations.values():
+                for name, amount in resources.items():
+                    of_type[name] = of_type.get(name, 0) + amount
+        return Response(200, {'usages': usages})
 
     def _of_consumer(self, uuid, version):
         held = self.consumers.get(uuid)
