@@ -254,11 +254,6 @@ class Audit:
 
     def _judge(self) -> None:
         suspects = self.judge.first_look(self.records)
-        stale = self.books.remembered.intersection(
-            suspect.provider for suspect in suspects.holders)
-        if stale:
-            self._read(stale)
-            suspects = self.judge.first_look(self.records)
         self.ignored = 0
         self.findings = self._look_again(self._chosen(suspects))
         if not self.options.provider:
@@ -347,6 +342,7 @@ class Audit:
         def read(consumer: str) -> None:
             held[consumer] = self.books.read_consumer(consumer)
             self.projects[consumer] = held[consumer].project
+            self.books.correct(held[consumer])
             count()
 
         self.books.client.for_each(read, consumers)

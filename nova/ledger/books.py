@@ -91,6 +91,12 @@ class Books:
         self.allocations[provider] = allocations
         self.remembered.add(provider)
 
+    def correct(self, held: rec.Held) -> None:
+        """Forget what a consumer no longer holds of what is remembered."""
+        for uuid in self.remembered:
+            if uuid not in held.allocations:
+                self.allocations[uuid].pop(held.consumer, None)
+
     def read_totals(self, projects: Iterable[str]) -> Dict[str,
                                                            rec.Resources]:
         """Read what projects hold, on all providers together.

@@ -237,8 +237,7 @@ class _Rows(NamedTuple):
             records.add_migration(rec.Migration(
                 row.uuid, row.instance_uuid, cell, row.status,
                 row.migration_type, row.source_compute, row.source_node,
-                row.dest_compute, row.dest_node,
-                row.updated_at or row.created_at))
+                row.dest_compute, row.dest_node, row.changed_at))
         for row in self.instances:
             records.add_instance(_instance(row, cell))
         for row in self.archived:
@@ -310,10 +309,10 @@ def _where(query, column, values: Iterable[str]) -> list:
 def _instance(row, cell: str) -> rec.Instance:
     return rec.Instance(
         row.uuid, cell, row.host, row.node, row.compute_id, row.vm_state,
-        row.task_state, bool(row.hidden), bool(row.deleted),
-        row.deleted_at or row.updated_at or row.created_at, row.project_id,
-        row.vcpus or 0, row.memory_mb or 0,
-        (row.root_gb or 0) + (row.ephemeral_gb or 0), not row.image_ref)
+        row.task_state, bool(row.hidden), bool(row.deleted), row.changed_at,
+        row.project_id, row.vcpus or 0, row.memory_mb or 0,
+        # Who has no image has a volume for a root disk.
+        (row.root_gb or 0 if row.image_ref else 0) + (row.ephemeral_gb or 0))
 
 
 def _nodes(session) -> list:
@@ -328,7 +327,7 @@ def _migrations(session):
     return session.query(
         table.uuid, table.instance_uuid, table.status, table.migration_type,
         table.source_compute, table.source_node, table.dest_compute,
-        table.dest_node, table.updated_at, table.created_at)
+        table.dest_node, _changed_at(table))
 
 
 def _instances(session):
@@ -339,9 +338,16 @@ def _instances(session):
         compute_id = sa.null().label('compute_id')
     return session.query(
         table.uuid, table.host, table.node, compute_id, table.vm_state,
-        table.task_state, table.hidden, table.deleted, table.deleted_at,
-        table.updated_at, table.created_at, table.project_id, table.vcpus,
-        table.memory_mb, table.root_gb, table.ephemeral_gb, table.image_ref)
+        table.task_state, table.hidden, table.deleted, _changed_at(table),
+        table.project_id, table.vcpus, table.memory_mb, table.root_gb,
+        table.ephemeral_gb, table.image_ref)
+
+
+def _changed_at(table):
+    # One column, since each time costs the client more than all else.
+    return sa.func.coalesce(
+        table.deleted_at, table.updated_at, table.created_at,
+    ).label('changed_at')
 
 
 def _archived(session, uuids: Iterable[str]) -> list:

@@ -7,8 +7,7 @@ on it. It does not when one is removed, or moved away. So a provider whose
 generation has not changed has gained nothing, and what is remembered of it is
 all that can be held there. What is no longer held is found out otherwise:
 
-- who may not hold it is a suspect, and suspects are always read afresh, with
-  all that is held on that provider;
+- who may not hold it is a suspect, and suspects are always read afresh;
 - who may, and no longer does, is missed from the totals that Placement has of
   its project, one number a resource class.
 

@@ -57,8 +57,7 @@ class Instance(NamedTuple):
     project: Optional[str] = None
     vcpus: int = 0
     memory_mb: int = 0
-    disk_gb: int = 0  # root and ephemeral disks, swap not counted
-    on_volume: bool = False  # no image: its root disk is surely a volume
+    disk_gb: int = 0  # root disk if it has an image, and ephemeral disks
 
     @property
     def busy(self) -> bool:
