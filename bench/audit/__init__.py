@@ -29,7 +29,8 @@ live migrations hold on their destinations; just these, and nothing else.
 :mod:`.schemas`         empty databases, to be copied
 :mod:`.placement`       a running Placement
 :mod:`.site`            a cloud that runs and can be audited
-:mod:`.nova`            the programs that are compared
+:mod:`.nova`            a nova, and the commands that run it
+:mod:`.pair`            the two that are compared
 :mod:`.process`         runs a program and says what it took
 :mod:`.launcher`        the small process in between
 :mod:`.subjects`        what is measured

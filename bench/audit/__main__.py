@@ -18,6 +18,7 @@ import shutil
 import signal
 import sys
 import tempfile
+from typing import Any
 
 from bench.audit import options
 from bench.audit import show
@@ -27,17 +28,12 @@ from bench.audit.databases import Databases
 from bench.audit.databases import MySQL
 from bench.audit.databases import SQLite
 from bench.audit.mariadb import private_server
-from bench.audit.nova import Nova
+from bench.audit.pair import Pair
 from bench.audit.schemas import schemas
 from bench.audit.site import open_site
 from bench.audit.trial import Trial
-from graft.environment import Environment
 from graft.errors import GraftError
-from graft.errors import UsageError
-from graft.fork import Fork
 from graft.progress import Progress
-from graft.project import Project
-from graft.tree import Tree
 
 
 def main() -> int:
@@ -56,47 +52,47 @@ def main() -> int:
 
 
 def _main(asked: argparse.Namespace, folder: pathlib.Path) -> int:
-    stock, fork = _sides(asked.series, folder)
-    told = fork.audit_help()
-    if not stock.audit_help():
-        raise UsageError(f'nova {stock.version} has no placement audit.',
-                         'It came with Ussuri.')
-    if asked.workers and '--workers' not in told:
-        raise UsageError('The audit of the fork knows no --workers.')
-    memory = '--state-file' in told
-    workers = ['--workers', str(asked.workers)] if asked.workers else []
-    sizes = [Size(hosts, cells, shape, asked.servers_per_host,
-                  asked.projects)
-             for hosts, cells, shape in itertools.product(
+    with _databases(asked, folder) as databases:
+        pair = Pair.lay_out(asked.series, folder, asked.workers)
+        print(f'nova {pair.stock.version} beside {pair.fork.version}, '
+              f'{databases.description}, {os.cpu_count()} CPUs; medians of '
+              f'{asked.repeat}\n', flush=True)
+        if not pair.memory:
+            print('The audit of the fork knows no --state-file: no looks '
+                  'with one.\n', flush=True)
+        with schemas(databases, pair.stock, folder):
+            found = _measure(asked, pair, databases, folder)
+    print(json.dumps({
+        'stock': pair.stock.version, 'fork': pair.fork.version,
+        'database': databases.description, 'cpus': os.cpu_count(),
+        'workers': asked.workers, 'repeat': asked.repeat,
+        'combinations': found}))
+    return 1 if any(one['surprises'] for one in found) else 0
+
+
+def _measure(asked: argparse.Namespace, pair: Pair, databases: Databases,
+             folder: pathlib.Path) -> list[dict[str, Any]]:
+    """Measure each combination, and show it.
+
+    :returns: all about each
+    """
+    sizes = [Size(*size, asked.servers_per_host, asked.projects)
+             for size in itertools.product(
                  asked.hosts, asked.cells, asked.shape)]
     found = []
-    with (Progress('measuring', len(sizes) * Trial.steps(
-              memory, asked.repeat)) as progress,
-          _databases(asked, folder) as databases,
-          schemas(databases, stock, folder)):
-        progress.say(f'nova {stock.version} beside {fork.version}, '
-                     f'{databases.description}, {os.cpu_count()} CPUs; '
-                     f'medians of {asked.repeat}\n')
-        if not memory:
-            progress.say('The audit of the fork knows no --state-file: no '
-                         'second looks.\n')
+    with Progress('measuring', len(sizes) * Trial.steps(
+            pair, asked.repeat)) as progress:
         for size in sizes:
             cloud = Cloud(size)
             place = folder / size.label
             place.mkdir()
-            with open_site(cloud, databases, stock, place,
+            with open_site(cloud, databases, pair.stock, place,
                            asked.keep) as site:
-                trial = Trial(site, stock, fork, workers, memory,
-                              asked.repeat, progress.advance)
+                trial = Trial(site, pair, asked.repeat, progress.advance)
                 trial.run()
             progress.say(show.table(cloud, trial.costs, trial.surprises))
             found.append(show.data(cloud, trial.costs, trial.surprises))
-        print(json.dumps({
-            'stock': stock.version, 'fork': fork.version,
-            'database': databases.description, 'cpus': os.cpu_count(),
-            'workers': asked.workers, 'repeat': asked.repeat,
-            'combinations': found}))
-    return 1 if any(one['surprises'] for one in found) else 0
+    return found
 
 
 @contextlib.contextmanager
@@ -112,23 +108,6 @@ def _folder(keep: bool) -> Iterator[pathlib.Path]:
             print(f'bench-audit: all is kept in {folder}', file=sys.stderr)
         else:
             shutil.rmtree(folder)
-
-
-def _sides(series: str, folder: pathlib.Path) -> tuple[Nova, Nova]:
-    """Lay out the stock release and the fork of a series.
-
-    In trees of their own: those in ``build/`` may be made anew meanwhile.
-    """
-    project = Project.find()
-    every = project.series
-    one = every.named(series) if series else every.newest
-    python = Environment(project, one).make().python
-    fork = Fork.of(project, one)
-    return (
-        Nova('stock', one.nova, Tree(
-            fork, stock=True, folder=folder / 'stock').make(), python),
-        Nova('fork', fork.version, Tree(
-            fork, folder=folder / 'fork').make(), python))
 
 
 @contextlib.contextmanager

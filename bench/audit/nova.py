@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright nova-ledger contributors
-"""The programs that are compared: the stock release's and the fork's."""
+"""A tree of Nova, and the commands that run its programs."""
 from __future__ import annotations
 
 import dataclasses

@@ -73,8 +73,8 @@ def parse(words: Sequence[str] | None = None) -> argparse.Namespace:
                             'must be allowed to create databases; they are '
                             'dropped in the end')
     where.add_argument('--keep', action='store_true',
-                       help='keep databases, configuration and output, and '
-                            'say where they are')
+                       help='keep databases, configuration and logs, and say '
+                            'where they are')
     options = parser.parse_args(words)
     if max(options.cells) > min(options.hosts):
         parser.error('there must be a host in each cell')
@@ -84,7 +84,6 @@ def parse(words: Sequence[str] | None = None) -> argparse.Namespace:
 
 
 def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise ValueError
-    return number
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f'{text} is no number from 1 on')
+    return int(text)

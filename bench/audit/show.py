@@ -89,9 +89,9 @@ def _verdict(cloud: Cloud, surprises: list[str]) -> Iterator[str]:
         return
     number = counts(cloud)
     yield (f'Both report the {number["orphaned"]} allocations of '
-           f'{number["orphans"]} orphans; stock also')
-    yield (f'the {number["stock_only"]} of {number["moving"]} servers that '
-           f'are moving, where they move to.')
+           f'{number["orphans"]} orphans. Stock reports '
+           f'{number["stock_only"]} more:')
+    yield 'what live servers hold where they are moving to.'
 
 
 def _row(name: str, values: Mapping[str, float | None], seconds: int,

@@ -9,7 +9,7 @@ import statistics
 from typing import NamedTuple
 
 from bench.audit import findings
-from bench.audit.nova import Nova
+from bench.audit.pair import Pair
 from bench.audit.site import Site
 from bench.audit.subjects import Floor
 from bench.audit.subjects import Look
@@ -36,8 +36,6 @@ class Cost(NamedTuple):
 class Trial:
     """Measures on a site.
 
-    :param workers: words that the fork's audit is given besides
-    :param memory: whether the fork's audit knows a state file
     :param repeat: how many times; medians are taken
     :param advance: called after each run
     :ivar costs: what each thing took, by its name
@@ -45,39 +43,37 @@ class Trial:
         not that they ought
     """
 
-    def __init__(self, site: Site, stock: Nova, fork: Nova,
-                 workers: Sequence[str], memory: bool, repeat: int,
+    def __init__(self, site: Site, pair: Pair, repeat: int,
                  advance: Callable[[], None]) -> None:
         self.costs: dict[str, Cost] = {}
         self.surprises: list[str] = []
         self._site = site
-        self._stock, self._fork = stock, fork
-        self._workers = tuple(workers)
-        self._memory = memory
+        self._pair = pair
         self._repeat = repeat
         self._advance = advance
 
     @staticmethod
-    def steps(memory: bool, repeat: int) -> int:
+    def steps(pair: Pair, repeat: int) -> int:
         """How many runs it is."""
-        return (5 + (3 if memory else 0)) * (repeat + 1)
+        return (5 + (3 if pair.memory else 0)) * (repeat + 1)
 
     def run(self) -> None:
         """Measure all."""
-        site, stock, fork = self._site, self._stock, self._fork
+        site, pair = self._site, self._pair
         self._measure({
-            'stock': Look(site, stock, ()),
-            'fork': Look(site, fork, self._workers),
-            'floor': Floor(site, fork),
-            'stock_start_up': StartUp(site, stock, ()),
-            'fork_start_up': StartUp(site, fork, self._workers)})
-        if self._memory:
+            'stock': Look(site, pair.stock, ()),
+            'fork': Look(site, pair.fork, pair.workers),
+            'floor': Floor(site, pair.fork),
+            'stock_start_up': StartUp(site, pair.stock, ()),
+            'fork_start_up': StartUp(site, pair.fork, pair.workers)})
+        if pair.memory:
             self._look_again()
 
     def _look_again(self) -> None:
         """Measure the fork's audit with a state file."""
         saved = self._site.folder / 'saved-state'
-        look = LookWithMemory(self._site, self._fork, self._workers, saved)
+        look = LookWithMemory(
+            self._site, self._pair.fork, self._pair.workers, saved)
         self._measure({'fork_first': look})
         if not look.after.exists():
             self.surprises.append('fork writes no state file')
