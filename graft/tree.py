@@ -23,7 +23,14 @@ from graft.git import Repository
 IDENTITY = 'nova-ledger'
 
 #: What running tests in a tree leaves behind.
-EXCLUDE = '__pycache__/\n*.pyc\n.stestr/\n.coverage*\ngraft_suite/\n'
+EXCLUDE = '''\
+__pycache__/
+*.pyc
+.coverage*
+.hypothesis/
+.stestr/
+graft_suite/
+'''
 
 
 class Tree:

@@ -13,9 +13,9 @@ from typing import Iterable
 from typing import List
 from typing import NamedTuple
 from typing import Optional
+import uuid as uuid_lib
 
 from oslo_utils import timeutils
-from oslo_utils import uuidutils
 
 from nova.i18n import _
 from nova.ledger import books as placement
@@ -98,7 +98,7 @@ class Options(NamedTuple):
             frozenset(_uuid('--consumer', each) for each in consumers or ()),
             datetime.timedelta(seconds=_number('--min-age', min_age) or 0),
             _number('--max-delete', max_delete),
-            _read_ignored(ignore) if ignore else frozenset(),
+            frozenset() if ignore is None else _read_ignored(ignore),
             output_format, _writable('--state-file', state_file),
             _number('--workers', workers, 1, MOST_WORKERS) or WORKERS)
 
@@ -106,10 +106,12 @@ class Options(NamedTuple):
 def _uuid(option: str, text: Optional[str]) -> Optional[str]:
     if text is None:
         return None
-    if not uuidutils.is_uuid_like(text):
+    try:
+        # Which may be in capitals, in braces or without dashes.
+        return str(uuid_lib.UUID(text))
+    except ValueError:
         raise Invalid(_('%(option)s: %(got)s is not a UUID.') % {
             'option': option, 'got': text})
-    return text
 
 
 def _number(option: str, text: Any, least: int = 0,
@@ -133,7 +135,7 @@ def _writable(option: str, path: Optional[str]) -> Optional[str]:
     if path is None:
         return None
     folder = os.path.dirname(os.path.abspath(path))
-    if os.path.isdir(path) or not os.access(folder, os.W_OK):
+    if not path or os.path.isdir(path) or not os.access(folder, os.W_OK):
         raise Invalid(_('%(option)s: %(path)s can not be written.') % {
             'option': option, 'path': path})
     return path
@@ -232,7 +234,7 @@ class Audit:
         :raises Stopped: when Ctrl-C was pressed
         """
         self.books.read_providers(self.options.provider)
-        if not self.books.providers:
+        if self.options.provider and not self.books.providers:
             return
         if self.options.consumers:
             consumers = sorted(self.options.consumers)
@@ -317,7 +319,7 @@ class Audit:
         for servers in (suspects.missing, suspects.unusual):
             for uuid, instance in list(servers.items()):
                 node = self.records.node_of(instance)
-                if not self._is_chosen(uuid, node.uuid):
+                if not self._is_chosen(uuid, node.uuid if node else ''):
                     del servers[uuid]
         return suspects
 
@@ -332,6 +334,7 @@ class Audit:
             some = consumers[start:start + CHUNK]
             held = self._read_held(some, count)
             records = self.cells.look_at(some)
+            self.records.note_silent(records.silent)
             findings += self.judge.second_look(
                 suspects.among(some), held, records, flavors)
         return findings

@@ -4,6 +4,7 @@
 
 import datetime
 from typing import Dict
+from typing import Iterable
 from typing import List
 from typing import NamedTuple
 from typing import Optional
@@ -164,6 +165,12 @@ class Records:
             self.migrations[migration.uuid] = migration
         if migration.in_progress:
             self.moves.setdefault(migration.instance, []).append(migration)
+
+    def note_silent(self, cells: Iterable[Cell]) -> None:
+        """Remember that cells, which had answered, did not later on."""
+        silent = {cell.uuid: cell for cell in cells}
+        self.cells = [silent.pop(cell.uuid, cell) for cell in self.cells]
+        self.cells += silent.values()
 
     # Reading
 

@@ -82,7 +82,7 @@ def oracle(server, provider, of_migration, silent):
     if state == 'requested':
         # No server has moved before it was built.
         return LEAVE if of_migration else RIGHTFUL
-    if state == 'purged' and silent:
+    if state in ('purged', 'never built') and silent:
         return LEAVE
     if state == 'purged' and provider not in OF_NODE and not (
             of_migration and server['migration']):
@@ -100,10 +100,10 @@ def oracle(server, provider, of_migration, silent):
         if provider == 'alien' or (
                 server['node'] in SHARED_BY.get(provider, ())):
             return RIGHTFUL
-        if silent:
+        if silent and CELLS.get(OF_NODE.get(provider)) not in (
+                {'cell1', 'cell2'} - silent):
+            # It may be of a compute node of that cell.
             return LEAVE
-    if silent:
-        return LEAVE
     return NOBODYS
 
 
