@@ -9,8 +9,9 @@ measured from outside: wall and CPU seconds, peak memory, requests to
 Placement, SELECTs. Beside them stands the floor, which no audit that reads
 everything can go below: a minimal client that reads and does nothing else.
 
-Placement is one process of many threads. A cloud has several of them: there,
-asking several things at once gains more time than here.
+Placement has a process for each connection, as a cloud has several of them:
+who asks one thing at a time has one of them work, who asks several at once
+has as many, as far as there are CPUs.
 
 Both audits must report the same orphans. The stock release reports also what
 live migrations hold on their destinations; just these, and nothing else.

@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright nova-ledger contributors
-"""Serves Placement over HTTP, a thread a connection, and counts.
+"""Serves Placement over HTTP, a process a connection, and counts.
 
 The first line it prints is its address. To each line of input it answers with
-a line of JSON: the requests served and the seconds of CPU used so far. It
-ends with its input, so with whoever started it.
+a line of JSON: the requests served and the seconds of CPU used so far, as
+soon as all connections are closed. It ends with its input, so with whoever
+started it.
 
 usage: serve.py, with OS_PLACEMENT_CONFIG_DIR in the environment
 """
 from http import server
 import json
+import multiprocessing
+import resource
 import socketserver
 import sys
 import threading
@@ -24,21 +27,22 @@ class Counted:
 
     def __init__(self, app):
         self._app = app
-        self._lock = threading.Lock()
-        self.requests = 0
+        # One number for all processes.
+        self.requests = multiprocessing.get_context('fork').Value('Q', 0)
 
     def __call__(self, environ, start_response):
-        with self._lock:
-            self.requests += 1
+        with self.requests:
+            self.requests.value += 1
         environ['HTTP_X_AUTH_TOKEN'] = 'admin'
         # In one piece, so that its length is known and the connection can
         # stay open.
         return [b''.join(self._app(environ, start_response))]
 
 
-class Server(socketserver.ThreadingMixIn, simple_server.WSGIServer):
+class Server(socketserver.ForkingMixIn, simple_server.WSGIServer):
 
-    daemon_threads = True
+    # More than any audit opens.
+    max_children = 1000
     request_queue_size = 128
 
     def server_bind(self):
@@ -46,6 +50,13 @@ class Server(socketserver.ThreadingMixIn, simple_server.WSGIServer):
         socketserver.TCPServer.server_bind(self)
         self.server_name, self.server_port = self.server_address[:2]
         self.setup_environ()
+
+    def cpu_seconds(self):
+        """What this process and those of the connections have used."""
+        while self.active_children:
+            time.sleep(0.01)
+        ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return time.process_time() + ended.ru_utime + ended.ru_stime
 
 
 class Handler(simple_server.WSGIRequestHandler):
@@ -75,11 +86,13 @@ def main():
     app = Counted(wsgi.init_application())
     httpd = Server(('127.0.0.1', 0), Handler)
     httpd.set_app(app)
-    threading.Thread(target=httpd.serve_forever, daemon=True).start()
+    threading.Thread(target=httpd.serve_forever, args=[0.05],
+                     daemon=True).start()
     print(f'http://127.0.0.1:{httpd.server_port}', flush=True)
     for _line in sys.stdin:
-        print(json.dumps({'requests': app.requests,
-                          'cpu_s': time.process_time()}), flush=True)
+        cpu_s = httpd.cpu_seconds()
+        print(json.dumps({'requests': app.requests.value, 'cpu_s': cpu_s}),
+              flush=True)
 
 
 if __name__ == '__main__':
