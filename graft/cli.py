@@ -129,11 +129,18 @@ def _parser() -> argparse.ArgumentParser:
                      help='the same change on the next newer branch; noted '
                           'as "git cherry-pick -x" would')
 
-    one = command('export', _export, 'write a series\' changes as patches')
+    one = command('export', _export, 'write a series\' changes for those who '
+                  'build packages')
     _series(one)
     one.add_argument('--format', choices=export.FORMATS, default='quilt',
-                     help='quilt (as Debian and kolla take them) or '
-                          'format-patch (for "git am"); by default quilt')
+                     help='quilt (patches and a series file, as Debian '
+                          'takes them), format-patch (for "git am"), kolla '
+                          '(for the patches_path of kolla-build), or bundle '
+                          '(a git branch in a file); by default quilt')
+    one.add_argument('--site-packages', default='', metavar='PATH',
+                     help='for kolla: the folder that nova/ is in, in the '
+                          'image, such as '
+                          '/var/lib/kolla/venv/lib/python3.12/site-packages')
     one.add_argument('--to', type=pathlib.Path, metavar='DIR',
                      help='where to; by default patches/<series>')
 
@@ -246,7 +253,8 @@ def _export(project: Project, options: argparse.Namespace) -> int:
     series = _one(project, options.series)
     folder = options.to or project.root / 'patches' / str(series)
     for path in export.export(Tree(Fork.of(project, series)),
-                              options.format, folder):
+                              options.format, folder,
+                              options.site_packages):
         print(path)
     return 0
 

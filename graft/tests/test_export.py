@@ -5,6 +5,7 @@ import subprocess
 
 from graft import export
 from graft.errors import GraftError
+from graft.errors import UsageError
 from graft.tests import base
 from graft.tests import miniature
 from graft.tree import Tree
@@ -16,9 +17,9 @@ class TestExport(base.ProjectTestCase):
         super().setUp()
         self.patches = self.folder / 'out' / 'patches'
 
-    def export(self, kind, series='alpha'):
+    def export(self, kind, series='alpha', **more):
         return [path.name for path in export.export(
-            Tree(self.mini.fork(series)), kind, self.patches)]
+            Tree(self.mini.fork(series)), kind, self.patches, **more)]
 
     def unpacked(self, series='alpha'):
         """A release as a packager has it: without git."""
@@ -32,6 +33,11 @@ class TestExport(base.ProjectTestCase):
         files = base.files_of(Tree(self.mini.fork(series)).make())
         del files['nova/tests/test_own_200.py']
         return files
+
+    @staticmethod
+    def below_nova(files):
+        return {path: text for path, text in files.items()
+                if path.startswith('nova/')}
 
     def test_quilt_by_patch(self):
         self.assertEqual(['bug-100.patch', 'bug-200.patch', 'series'],
@@ -79,6 +85,48 @@ class TestExport(base.ProjectTestCase):
         self.assertEqual(
             base.git(tree.path, 'log', '-2', '--format=%an %aI %B'),
             base.git(folder, 'log', '-2', '--format=%an %aI %B'))
+
+    def test_kolla_as_its_images_apply_it(self):
+        self.assertEqual(
+            ['bug-100.patch', 'bug-200.patch', 'series'],
+            self.export('kolla', site_packages='/opt/venv/lib/site-packages'))
+        below = self.patches / 'nova-base'
+        self.assertEqual(['nova-base'], self.names_below(self.patches))
+        image = self.folder / 'image'
+        site = image / 'opt' / 'venv' / 'lib' / 'site-packages'
+        site.mkdir(parents=True)
+        self.mini.fork('alpha').release.unpack(site)
+        # The options are kolla's.
+        for name in (below / 'series').read_text().splitlines():
+            subprocess.run(['patch', '-p0', '--fuzz=0', '--ignore-whitespace',
+                            '--silent', '--input', below / name],
+                           cwd=image, check=True)
+        self.assertEqual(self.below_nova(self.expected()),
+                         self.below_nova(base.files_of(site)))
+        self.assertNotEqual([], list(site.glob('nova/tests/test_bug_*')))
+
+    def test_kolla_wants_to_know_where(self):
+        error = self.assertRaises(UsageError, self.export, 'kolla')
+        self.assert_told(error, '--site-packages', '/var/lib/kolla/')
+        for path in ('relative/path', '/with space', '/', '/up/../../x y'):
+            error = self.assertRaises(UsageError, self.export, 'kolla',
+                                      site_packages=path)
+            self.assert_told(error, path, 'absolute')
+        self.assertFalse(self.patches.exists())
+
+    def test_bundle_by_git_clone(self):
+        [name] = self.export('bundle')
+        fork = self.mini.fork('alpha')
+        self.assertEqual(f'nova-{fork.version}.bundle', name)
+        folder = self.folder / 'clone'
+        base.git(self.folder, 'clone', '--quiet', '--branch', 'ledger/alpha',
+                 str(self.patches / name), str(folder))
+        tree = Tree(fork)
+        self.assertEqual(base.git(tree.path, 'rev-parse', 'HEAD'),
+                         base.git(folder, 'rev-parse', 'HEAD'))
+        self.assertEqual(base.files_of(tree.path), base.files_of(folder))
+        self.assertEqual('', base.git(tree.path, 'branch', '--list',
+                                      'ledger/*'))
 
     def test_same_bytes_again(self):
         self.export('format-patch')
